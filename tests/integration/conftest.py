@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One lab for all integration tests of a session; KAFKA_DR_TEST_LAB names a folder to keep it between sessions."""
+"""One lab for all integration tests of a session. KAFKA_DR_TEST_LAB names a folder to keep it between sessions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
 
 @pytest.fixture(scope="session")
 def secure_start(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Start]:
-    """The same with TLS, users and rights, and what could be seen while it started."""
+    """The same lab with TLS, users and ACLs, and the processes observed while it started."""
     folder = tmp_path_factory.mktemp("secure lab")
     try:
         yield start(folder, "--secure")

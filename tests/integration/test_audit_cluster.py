@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The audit on a Spark standalone cluster: executors are other processes, which get the program from the driver."""
+"""The audit on a Spark standalone cluster: executors are other processes, which receive the program from the driver."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def free_port() -> int:
 
 
 def alive(page: str) -> int:
-    """Workers that a master knows."""
+    """The workers that a master has registered."""
     try:
         with urllib.request.urlopen(page, timeout=2) as answer:
             return int(json.load(answer)["aliveworkers"])
@@ -71,16 +71,16 @@ def master(tmp_path: Path) -> Iterator[str]:
 
 def test_a_standalone_cluster_proves_the_same(lab: Lab, master: str, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(json.dumps(small_plan(lab)))
-    # No network but the loopback: the driver must be found there.
+    # There is no network except the loopback interface, so the driver must be reachable there.
     more = ("--master", master, "--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.executor.memory=512m")
     done = run_audit(tmp_path / "plan.json", tmp_path / "out", *more)
     assert done.returncode == 0, done.stderr
     assert json.loads((tmp_path / "out" / "audit.json").read_text())["records"] == {"source": 20, "target": 20}
 
 
-def test_spark_submit_says_where_it_runs(lab: Lab, master: str, tmp_path: Path) -> None:
+def test_spark_submit_reports_its_master(lab: Lab, master: str, tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(json.dumps(small_plan(lab)))
-    # As every audit does at its first run, this fetches the connector.
+    # This fetches the connector, as every audit does at its first run.
     assert run_audit(tmp_path / "plan.json", tmp_path / "first").returncode == 0
     jars = ",".join(str(default_cache() / "jars" / name) for name in CONNECTOR)
     done = submit(tmp_path, "--master", master, "--conf", "spark.driver.host=127.0.0.1", "--jars", jars)

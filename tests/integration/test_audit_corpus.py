@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The corpus of the audit: every kind of damage is found, rightly named and located; healthy pairs raise no alarm.
+"""The corpus of the audit: every kind of damage is found, named and located, and healthy pairs raise no alarm.
 
 All cases are topic pairs of one plan on two real clusters, read by one real Spark run.
 """
@@ -35,7 +35,7 @@ Logs = list[Log]
 
 
 def record(partition: int, number: int) -> Record:
-    """Nulls, empty parts and all kinds of headers occur in every log."""
+    """Every log has nulls, empty parts and all kinds of headers."""
     value = b"%d|%d|" % (partition, number) + b"x" * (number % 50)
     headers: Headers = None
     if number % 5 == 1:
@@ -59,7 +59,7 @@ def flipped(data: bytes) -> bytes:
 
 
 def salvaged(one: Record, offset: int) -> Record:
-    """As the playbook salvage brings it over: what it was first stands behind its own headers (R24)."""
+    """A record as the playbook salvage replays it: its origin is in headers after its own headers (R24)."""
     own = [("cluster", b"lost"), ("topic", b"T"), ("partition", b"1"), ("offset", b"%d" % offset)]
     return one[0], one[1], [*(one[2] or []), *((f"kafka_dr.salvage.{name}", value) for name, value in own)], one[3]
 
@@ -70,8 +70,9 @@ def in_one(change: Callable[[Log], Log], partition: int = 1) -> Callable[[Logs],
 
 @dataclass
 class Case:
-    """``target``: what the replica holds, made from the source's logs. ``found``: kinds and counts. ``at``: the
-    partition and both offsets of the one difference."""
+    """``target``: the content of the replica, derived from the source's logs. ``found``: kinds and counts. ``at``: the
+    partition and both offsets of the one difference.
+    """
 
     target: Callable[[Logs], Logs] = lambda all_logs: all_logs
     found: dict[str, int] = field(default_factory=dict)
@@ -81,12 +82,12 @@ class Case:
     source: Callable[[Logs], Logs] = lambda all_logs: all_logs
     source_config: dict[str, str] = field(default_factory=dict)
     target_config: dict[str, str] = field(default_factory=dict)
-    delete: dict[str, dict[int, int]] = field(default_factory=dict)  # side -> partition -> new log start
-    aborted: dict[str, int] = field(default_factory=dict)  # side -> aborted records in partition 1
-    topic: dict[str, Any] = field(default_factory=dict)  # keys of the plan
+    delete: dict[str, dict[int, int]] = field(default_factory=dict)  # Cluster -> partition -> new log start.
+    aborted: dict[str, int] = field(default_factory=dict)  # Cluster -> aborted records in partition 1.
+    topic: dict[str, Any] = field(default_factory=dict)  # Keys of the plan.
     committed_offsets: list[dict[str, Any]] = field(default_factory=list)
     judged: list[tuple[str, int]] = field(default_factory=list)
-    alter: Callable[[dict[str, Any]], None] = lambda topic: None  # the plan, at last
+    alter: Callable[[dict[str, Any]], None] = lambda topic: None  # A last change of the plan.
     reason: str = ""
 
 
@@ -100,7 +101,7 @@ def moved(all_logs: Logs) -> Logs:
 
 
 def aged(all_logs: Logs) -> Logs:
-    """The first 60 records of each partition are a month old; newer ones keep the segment."""
+    """The first 60 records of each partition are a month old. Newer ones keep the segment."""
     return [[(*rec[:3], rec[3] - 30 * 86_400_000) if n < 60 else rec for n, rec in enumerate(log)] for log in all_logs]
 
 
@@ -110,7 +111,9 @@ def untimed(log: Log) -> Log:
 
 
 def replicated(log: Log) -> Log:
-    """As MirrorMaker 2 does it: a record without a timestamp gets the time of copying, each time anew."""
+    """The log as MirrorMaker 2 replicates it: a record without a timestamp gets the current time
+    at each replication.
+    """
     return [(*one[:3], NOW + 100_000 + at if one[3] == -1 else one[3]) for at, one in enumerate(log)]
 
 
@@ -133,7 +136,7 @@ DAMAGED = {
     "duplicate-far": Case(
         in_one(lambda log: [*log, log[3]]), {"DUPLICATE": 1}, topic={"guarantee": "exactly_once"}, at=(1, 3, RECORDS)
     ),
-    # The flow started without stored offsets: every record comes twice (R33).
+    # The flow started without stored offsets, so every record is there twice (R33).
     "all-twice": Case(lambda all_logs: [log + log for log in all_logs], {"DUPLICATE": 3 * RECORDS}),
     "swapped": Case(in_one(lambda log: [*log[:200], log[201], log[200], *log[202:]]), {"REORDERED": 1}),
     "other-partition": Case(moved, {"MISPLACED": 1}, at=(1, 50, 200)),
@@ -202,7 +205,7 @@ DAMAGED = {
     "key-and-value-swapped": Case(
         in_one(lambda log: whole(log, 8, key=log[8][1], value=log[8][0])), {"CORRUPT": 1}, differs=["key", "value"]
     ),
-    "aborted-copied": Case(
+    "aborted-replicated": Case(
         in_one(lambda log: [*log, PHANTOM]), {"ABORTED": 1}, aborted={"source": 1}, at=(1, None, RECORDS)
     ),
     "foreign_writes": Case(
@@ -217,7 +220,7 @@ DAMAGED = {
     "deleted-on-target": Case(
         found={"EXPIRED": 60}, verdict="UNKNOWN", delete={"target": {1: 60}}, target_config=KEEP, reason="DeleteRecords"
     ),
-    "lost-behind-a-deleted-head": Case(
+    "lost-after-a-deleted-head": Case(
         in_one(lambda log: log[:200] + log[201:]), {"EXPIRED": 60, "LOST": 1}, delete={"target": {1: 60}}
     ),
     "topic-created-again": Case(
@@ -250,13 +253,13 @@ DAMAGED = {
     "plan-lacks-a-partition": Case(
         verdict="UNKNOWN", alter=lambda topic: topic["partitions"].pop(), reason="the plan has 2"
     ),
-    "not-copied-yet": Case(
+    "not-replicated-yet": Case(
         in_one(lambda log: log[:-30]),
         {"NOT_YET": 30},
         verdict="UNKNOWN",
         alter=lambda topic: topic["partitions"][1].update(replicated=RECORDS - 30),
     ),
-    "online-behind": Case(
+    "online-lagging": Case(
         in_one(lambda log: log[:-30]),
         {"NOT_YET": 30},
         verdict="UNKNOWN",
@@ -283,7 +286,7 @@ DAMAGED = {
         source=in_one(lambda log: log),
         delete={"source": {1: 1}, "target": {1: 1}},
     ),
-    "expired-before-it-was-copied": Case(
+    "expired-before-replication": Case(
         lambda all_logs: [[], [], []],
         verdict="UNKNOWN",
         delete={"source": dict.fromkeys(range(3), RECORDS)},
@@ -295,10 +298,10 @@ DAMAGED = {
         topic={"mode": "disaster"},
         alter=lambda topic: topic["partitions"][1].update(replicated=RECORDS - 30),
     ),
-    "position-one-too-far": Case(committed_offsets=[standing(50, 51)], judged=[("SKIP", 1)]),
-    "position-missing": Case(committed_offsets=[standing(50, None)], judged=[("NONE", 0)]),
-    "position-beyond-the-end": Case(committed_offsets=[standing(RECORDS, RECORDS + 1)], judged=[("RESET", 0)]),
-    "position-below-the-start": Case(
+    "offset-one-too-far": Case(committed_offsets=[standing(50, 51)], judged=[("SKIP", 1)]),
+    "offset-missing": Case(committed_offsets=[standing(50, None)], judged=[("NONE", 0)]),
+    "offset-beyond-the-end": Case(committed_offsets=[standing(RECORDS, RECORDS + 1)], judged=[("RESET", 0)]),
+    "offset-below-the-start": Case(
         committed_offsets=[standing(50, 50)], judged=[("RESET", 0)], delete={"target": {1: 60}}, found={"EXPIRED": 60}
     ),
     "truth-below-the-start": Case(
@@ -308,9 +311,9 @@ DAMAGED = {
         delete={"source": {1: 60}},
         found={"EXPIRED": 60},
     ),
-    "position-missing-on-both-sides": Case(committed_offsets=[standing(None, None)], judged=[("NONE", 0)]),
-    "reverse-position-too-far": Case(committed_offsets=[standing(51, 50, "target")], judged=[("SKIP", 1)]),
-    "untimed-position-too-far": Case(
+    "offset-missing-on-both-clusters": Case(committed_offsets=[standing(None, None)], judged=[("NONE", 0)]),
+    "reverse-offset-too-far": Case(committed_offsets=[standing(51, 50, "target")], judged=[("SKIP", 1)]),
+    "untimed-offset-too-far": Case(
         in_one(replicated),
         {"RETIMED": 100},
         source=in_one(untimed),
@@ -339,8 +342,8 @@ HEALTHY = {
         committed_offsets=[standing(50, 50), standing(RECORDS, RECORDS), standing(50, 50, "target")],
         judged=[("EXACT", 0)] * 3,
     ),
-    "position-one-too-early": Case(committed_offsets=[standing(50, 49)], judged=[("REREAD", 1)]),
-    "position-overtaken-by-retention": Case(
+    "offset-one-too-early": Case(committed_offsets=[standing(50, 49)], judged=[("REREAD", 1)]),
+    "offset-overtaken-by-retention": Case(
         found={"EXPIRED": 60},
         source=aged,
         committed_offsets=[standing(50, 50)],
@@ -440,7 +443,7 @@ CASES = {**DAMAGED, **HEALTHY}
 
 
 class Corpus:
-    """Fills both clusters with every case, and audits them in one run."""
+    """Writes every case to both clusters, and audits them in one run."""
 
     def __init__(self, lab: Lab, folder: Path) -> None:
         self.servers = {alias: item["bootstrap_servers"] for alias, item in lab.info()["clusters"].items()}
@@ -543,7 +546,7 @@ class Corpus:
 
 @pytest.fixture(scope="module")
 def corpus(lab: Lab, tmp_path_factory: pytest.TempPathFactory) -> Corpus:
-    """Both clusters hold all cases."""
+    """Both clusters with all cases."""
     made = Corpus(lab, tmp_path_factory.mktemp("corpus"))
     made.topics()
     made.fill()
@@ -557,7 +560,7 @@ def report(corpus: Corpus) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_each_case_has_its_verdict_and_its_name(report: dict[str, Any], name: str) -> None:
+def test_each_case_has_its_verdict_and_its_kind(report: dict[str, Any], name: str) -> None:
     case, found = CASES[name], report[name]
     assert {item["kind"]: item["records"] for item in found["classes"]} == case.found, found
     expected = "PROVEN" if name in HEALTHY else case.verdict
@@ -577,26 +580,26 @@ def test_each_case_has_its_verdict_and_its_name(report: dict[str, Any], name: st
         assert found["classes"][0]["sample"][0]["differs"] == case.differs
 
 
-def test_a_misplaced_record_says_where_it_is(report: dict[str, Any]) -> None:
+def test_a_misplaced_record_is_reported_with_its_partition(report: dict[str, Any]) -> None:
     (one,) = report["other-partition"]["classes"][0]["sample"]
     assert one["target_partition"] == 2
 
 
-def test_what_the_replica_holds_twice_is_counted_apart(report: dict[str, Any]) -> None:
-    """R4: the group at 320 starts behind the second copies; the one at 200 gets them whatever its position."""
+def test_second_copies_in_the_replica_are_counted_separately(report: dict[str, Any]) -> None:
+    """R4: the group at 320 starts after the second copies. The one at 200 gets them with every committed offset."""
     assert [item["resent"] for item in report["duplicates-of-the-flow"]["committed_offsets"]] == [0, 0, 50, 0]
 
 
 LONG = ("partition-lost", "all-lost", "all-expired")
 
 
-def test_runs_too_long_to_be_read_one_by_one_are_counted_and_never_proven(corpus: Corpus) -> None:
+def test_runs_that_are_too_long_to_be_read_are_counted_and_never_proven(corpus: Corpus) -> None:
     report = corpus.audit("--detail-records", "40", names=(*LONG, "run-lost"))
     for name in LONG:
         found = report[name]
         assert {item["kind"]: item["records"] for item in found["classes"]} == CASES[name].found, found
         assert found["verdict"] == ("PROVEN" if name in HEALTHY else "REFUTED")
-    # Runs end where the content says so: now and then one of these partitions is two of them, and read whole.
+    # The content decides where runs end. Sometimes one of these partitions is two runs, which are read completely.
     assert any(item["runs"] for name in LONG for item in report[name]["classes"])
     assert [item["kind"] for item in report["run-lost"]["classes"]] == ["UNCLASSIFIED"]
     assert report["run-lost"]["verdict"] == "UNKNOWN"

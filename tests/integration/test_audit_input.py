@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Whatever keeps the audit from a verdict is one clear line and exit code 2; no old result looks new."""
+"""If the audit cannot give a verdict, it prints one clear line and exits with 2, and an old result never looks new."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def good(lab: Lab) -> dict[str, Any]:
 
 
 def audit(folder: Path, document: dict[str, Any], *more: str, **environment: str) -> tuple[int, str, dict[str, Any]]:
-    """Exit code, what it said at last, and its result."""
+    """The exit code, the last line of the output, and the result."""
     (folder / "plan.json").write_text(json.dumps(document))
     done = run_audit(folder / "plan.json", folder / "out", *more, environment=environment)
     result = folder / "out" / "audit.json"
@@ -64,7 +64,7 @@ CASES: dict[str, tuple[Change, tuple[str, ...], dict[str, str], str]] = {
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_what_is_wrong_is_named(good: dict[str, Any], tmp_path: Path, name: str) -> None:
+def test_each_problem_of_the_input_is_named(good: dict[str, Any], tmp_path: Path, name: str) -> None:
     change, more, environment, text = CASES[name]
     document = json.loads(json.dumps(good))
     change(document)
@@ -87,14 +87,14 @@ def test_jars_of_another_version_are_refused(good: dict[str, Any], tmp_path: Pat
     assert "SHA-256" in said
 
 
-def test_an_old_result_does_not_outlive_a_failed_audit(good: dict[str, Any], tmp_path: Path) -> None:
+def test_a_failed_audit_removes_the_old_result(good: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "audit.json").write_text('{"verdict": "PROVEN"}')
     code, _said, result = audit(tmp_path, good, "--jars", "/nonexistent")
     assert (code, result) == (2, {})
 
 
-def test_a_folder_that_cannot_be_used_is_named(good: dict[str, Any], tmp_path: Path) -> None:
+def test_an_unusable_folder_is_named(good: dict[str, Any], tmp_path: Path) -> None:
     (tmp_path / "out").write_text("a file")
     (tmp_path / "plan.json").write_text(json.dumps(good))
     done = run_audit(tmp_path / "plan.json", tmp_path / "out")

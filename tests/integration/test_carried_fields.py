@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What MirrorMaker 2 carries of a record, on real workers, and where groups start although a field is not carried.
+"""Which fields of a record MirrorMaker 2 carries, on real workers, and where groups start if a field is not carried.
 
-The right values come from the values of the records, each of which is written once: no fingerprint of ours is used.
+The expected results come from the values of the records, each of which is written once, and not from fingerprints.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ COMMITTED_OFFSETS = (5, 12, 15, 22)
 
 
 def numbered(stamps: Sequence[int], value: bytes | None = None) -> list[Raw]:
-    """Records with these timestamps; values tell them apart, unless one is given."""
+    """Records with these timestamps. Their values are unique unless ``value`` is given."""
     return [Raw(value or b"%d" % number, b"k", stamp) for number, stamp in enumerate(stamps)]
 
 
 def between(count: int = COUNT) -> list[int]:
-    """A third with a timestamp, a third without, a third with."""
+    """A third with a timestamp, a third without, and a third with one."""
     return [NO_TIMESTAMP if count <= 3 * number < 2 * count else NOW + number for number in range(count)]
 
 
@@ -71,7 +71,7 @@ FIELDS = [
 ]
 
 
-class Pair:
+class LabPair:
     """P and B of the lab under aliases of their own, with one topic for each case."""
 
     def __init__(self, lab: Any) -> None:
@@ -122,7 +122,7 @@ class Pair:
             "groups": list(self.groups.values()),
             "replication_factor": 1,
             "tasks_max": 1,
-            # Heartbeats of another pair in the same lab would go round; nothing here needs them.
+            # Heartbeats of another pair in the same lab would be replicated in a loop. No test here needs them.
             "source_settings": {"refresh.topics.interval.seconds": 1, "heartbeats.replication.enabled": False},
             "checkpoint_settings": {"emit.checkpoints.interval.seconds": 1, "refresh.groups.interval.seconds": 1},
             "parts": ["source", "checkpoint"],
@@ -154,7 +154,7 @@ class Pair:
         return {"clusters": self.clusters, "topics": [self.topics[name] for name in names], "groups": list(groups)}
 
     def translate(self, name: str, *groups: str) -> dict[tuple[str, str], dict[str, Any]]:
-        """Rows of the replica by group and topic; re-reads are accepted."""
+        """The rows of the replica by group and topic. Records to read again are accepted."""
         way = {"leave": P, "enter": B, "settle": 0.1, "group_lag": "reread"}
         journal = journal_state(self.clusters, (P, B), topic_ids=self.ids())
         result = run_module(dr_translation_info, as_pair({**self.about(name, groups=groups), **way, **journal}))
@@ -168,9 +168,9 @@ class Pair:
 
 
 @pytest.fixture(scope="module")
-def pair(lab: Any) -> Iterator[Pair]:
-    """Everything is written and copied; then the flow stands still without tasks."""
-    made = Pair(lab)
+def pair(lab: Any) -> Iterator[LabPair]:
+    """Every record is written and replicated. Then the flow is stopped without tasks."""
+    made = LabPair(lab)
     plain = [topic for name, topic in made.topics.items() if name != "appended"]
     made.make(P, *plain)
     made.make(P, made.topics["appended"], config=APPENDED)
@@ -200,10 +200,10 @@ def pair(lab: Any) -> Iterator[Pair]:
         made.flow("absent")
 
 
-# ---- what MirrorMaker 2 carries
+# ---- which fields MirrorMaker 2 carries
 
 
-def test_every_field_but_a_missing_timestamp_is_carried(pair: Pair) -> None:
+def test_every_field_except_a_missing_timestamp_is_carried(pair: LabPair) -> None:
     source, replica = pair.both("fields")
     assert [(one.key, one.value, one.headers, one.timestamp) for one in source] == [
         (raw.key, raw.value, tuple((name.decode(), value) for name, value in raw.headers), raw.timestamp)
@@ -212,7 +212,7 @@ def test_every_field_but_a_missing_timestamp_is_carried(pair: Pair) -> None:
     assert replica == source
 
 
-def test_the_copy_of_a_record_without_a_timestamp_gets_the_time_of_copying(pair: Pair) -> None:
+def test_the_copy_of_a_record_without_a_timestamp_gets_the_replication_time(pair: LabPair) -> None:
     source, replica = pair.both("untimed")
     assert [one.timestamp for one in source] == [None if at == NO_TIMESTAMP else at for at in between()]
     for one, copy in zip(source, replica, strict=True):
@@ -221,7 +221,7 @@ def test_the_copy_of_a_record_without_a_timestamp_gets_the_time_of_copying(pair:
         assert copy.timestamp == one.timestamp if one.timestamp is not None else copy.timestamp > NOW + 60_000 - 5_000
 
 
-def test_the_time_of_the_sources_broker_is_carried(pair: Pair) -> None:
+def test_the_append_time_of_the_source_is_carried(pair: LabPair) -> None:
     source, replica = pair.both("appended")
     assert {one.timestamp_type for one in source} == {"LogAppendTime"}
     assert {one.timestamp_type for one in replica} == {"CreateTime"}
@@ -231,13 +231,13 @@ def test_the_time_of_the_sources_broker_is_carried(pair: Pair) -> None:
     assert [one.timestamp for one in replica[15:]] == [one.timestamp for one in source[15:]]
 
 
-def test_a_replica_with_log_append_time_carries_no_timestamp(pair: Pair) -> None:
+def test_a_replica_with_log_append_time_carries_no_timestamp(pair: LabPair) -> None:
     source, replica = pair.both("by_replica")
     assert {one.timestamp_type for one in replica} == {"LogAppendTime"}
     assert not {one.timestamp for one in source} & {one.timestamp for one in replica}
 
 
-def test_a_header_name_that_is_not_utf_8_is_not_carried(pair: Pair) -> None:
+def test_a_header_name_that_is_not_utf_8_is_not_carried(pair: LabPair) -> None:
     source, replica = pair.both("unnamed")
     assert [one.value for one in source] == [one.value for one in replica]
     assert replica[4].headers == (("\N{REPLACEMENT CHARACTER}" * 2, b"v"),)
@@ -248,7 +248,7 @@ def test_a_header_name_that_is_not_utf_8_is_not_carried(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("name", ["untimed", "appended", "by_replica", "changed", "unnamed"])
-def test_a_group_starts_with_the_very_next_record(pair: Pair, name: str) -> None:
+def test_a_group_starts_with_the_next_record(pair: LabPair, name: str) -> None:
     committed_offsets = [at for at in (0, 1, *COMMITTED_OFFSETS, 29) if at < pair.end(P, pair.topics[name])]
     groups = {f"{name}-{at}-{uuid.uuid4().hex[:6]}": at for at in committed_offsets}
     for group, at in groups.items():
@@ -260,7 +260,7 @@ def test_a_group_starts_with_the_very_next_record(pair: Pair, name: str) -> None
     assert found == {group: (at, "exact") for group, at in groups.items()}
 
 
-def test_where_records_cannot_be_told_apart_nothing_is_skipped_and_nothing_called_exact(pair: Pair) -> None:
+def test_indistinguishable_records_are_never_skipped_and_never_reported_as_exact(pair: LabPair) -> None:
     groups = {f"equal-{at}-{uuid.uuid4().hex[:6]}": at for at in (1, *COMMITTED_OFFSETS, COUNT)}
     for group, at in groups.items():
         commit(AdminClient({"bootstrap.servers": pair.servers(P)}), group, {(pair.topics["equal"], 0): at})
@@ -271,7 +271,7 @@ def test_where_records_cannot_be_told_apart_nothing_is_skipped_and_nothing_calle
             assert at == COUNT or row["quality"] != "exact" or row["offset"] == at, row
 
 
-def test_the_scheduled_job_and_a_disaster_put_groups_where_they_stand(pair: Pair) -> None:
+def test_the_scheduled_job_and_a_disaster_set_groups_to_their_next_record(pair: LabPair) -> None:
     pair.note("enabled", active=P, topic_ids=pair.ids())
     groups = list(pair.groups.values())
     about = {**pair.about("untimed", groups=groups), "leave": P, "enter": B}
@@ -290,17 +290,17 @@ def test_the_scheduled_job_and_a_disaster_put_groups_where_they_stand(pair: Pair
     assert found == {group: at for at, group in pair.groups.items()}
 
 
-# ---- who else writes
+# ---- foreign writers
 
 
-def test_a_topic_that_ends_without_timestamps_accuses_nobody(pair: Pair) -> None:
+def test_a_topic_that_ends_without_timestamps_reports_no_foreign_writer(pair: LabPair) -> None:
     observation = {**pair.about("ends", "untimed", "equal", "unnamed"), "flows": [THERE]}
     result = run_module(dr_status_info, as_pair(observation))
     assert result["rc"] == 0, result["msg"]
     assert [text for text in result["status"]["missing"] if "does not have" in text] == []
 
 
-def test_a_record_that_only_a_foreign_writer_can_have_written_is_still_named(pair: Pair) -> None:
+def test_a_record_that_only_a_foreign_writer_can_have_written_is_still_reported(pair: LabPair) -> None:
     pair.write("ends", [Raw(b"foreign_writes", b"k", NO_TIMESTAMP)], alias=B)
     result = run_module(dr_status_info, as_pair({**pair.about("ends"), "flows": [THERE]}))
     assert [text for text in result["status"]["missing"] if "does not have" in text] != []

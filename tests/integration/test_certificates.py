@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A certificate that cannot be trusted is told with its reason, whoever shows it: broker, worker, Cloudera Manager."""
+"""An untrusted certificate is reported with its reason, for brokers, workers and Cloudera Manager."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.integration
 RENEW = "Renew the certificate of the"
 BAD = {
     "expired": ("certificate has expired", RENEW),
-    "of a stranger": ("unable to get local issuer certificate", "Correct ca_path"),
+    "of an unknown CA": ("unable to get local issuer certificate", "Correct ca_path"),
     "of another host": ("IP address mismatch", "Correct ca_path"),
 }
 PEERS = ("broker", "worker", "manager")
@@ -34,11 +34,11 @@ PEERS = ("broker", "worker", "manager")
 
 @pytest.fixture(params=BAD)
 def bad(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[str, Served]:
-    """What is wrong, and what a server shows; ``ca`` is what clients trust."""
+    """The fault, and the certificate of the server. ``ca`` is the certificate that clients trust."""
     kind = str(request.param)
     if kind == "expired":
         return kind, issue(tmp_path / "tls", until=-DAY)
-    if kind == "of a stranger":
+    if kind == "of an unknown CA":
         return kind, replace(issue(tmp_path / "tls"), ca=issue(tmp_path / "other").ca)
     return kind, issue(tmp_path / "tls", address="192.0.2.7")
 
@@ -60,7 +60,9 @@ def ask(peer: str, served: Served, tmp_path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("peer", PEERS)
-def test_why_a_certificate_is_not_taken_is_told_in_one_line(bad: tuple[str, Served], peer: str, tmp_path: Path) -> None:
+def test_the_reason_for_a_refused_certificate_is_reported_in_one_line(
+    bad: tuple[str, Served], peer: str, tmp_path: Path
+) -> None:
     kind, served = bad
     result = ask(peer, served, tmp_path)
     reason, remedy = BAD[kind]
@@ -73,7 +75,7 @@ def test_why_a_certificate_is_not_taken_is_told_in_one_line(bad: tuple[str, Serv
     assert "\n" not in result["msg"]
 
 
-def test_a_certificate_that_is_not_taken_is_no_loss_of_the_cluster(tmp_path: Path) -> None:
+def test_a_refused_certificate_is_not_taken_for_a_lost_cluster(tmp_path: Path) -> None:
     served = issue(tmp_path / "tls", until=-DAY)
     with shown(served) as address:
         client = {"security.protocol": "SSL", "ssl.ca.location": str(served.ca)}
@@ -83,8 +85,8 @@ def test_a_certificate_that_is_not_taken_is_no_loss_of_the_cluster(tmp_path: Pat
     assert (found["answers"], found["locked_out"]) == (False, True), found["reason"]
 
 
-def test_a_good_one_is_taken(tmp_path: Path) -> None:
-    """The same certificates are no obstacle: nothing else is what the table above finds."""
+def test_a_valid_certificate_is_accepted(tmp_path: Path) -> None:
+    """This uses the same certificates, so the table above finds only the faults in it."""
     served = issue(tmp_path / "tls")
     assert ask("manager", served, tmp_path)["rc"] == 0
     for peer in ("worker", "broker"):

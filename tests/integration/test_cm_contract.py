@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The emulator of Cloudera Manager against Cloudera's own client, and raw requests for what that client hides."""
+"""The emulator of Cloudera Manager, tested with Cloudera's own client, and with raw requests for what that client
+hides.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from certificates import issue
 from cm_emulator import CLUSTER, SERVICE, C, Cm, Process, S, until
 
 with warnings.catch_warnings():
-    # Its sources hold escapes that Python calls invalid.
+    # Its sources have escapes that Python reports as invalid.
     warnings.simplefilter("ignore")
     import cm_client
     from cm_client.rest import ApiException
@@ -45,7 +47,7 @@ def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
 
 @pytest.fixture
 def cm(process: Process) -> Cm:
-    """Switches at their defaults, nothing logged, nothing stale, nothing running."""
+    """Default switches, an empty log, no stale service, and no running command."""
     found = Cm(process.url)
     found.reset()
     found.switch(command_seconds=0.1)
@@ -59,7 +61,7 @@ def cm(process: Process) -> Cm:
 
 
 def apis(base: str, password: str = "admin", **tls: Any) -> SimpleNamespace:
-    """The client's resources. Its configuration is one for the whole process."""
+    """The client's resources. Its configuration is global for the process."""
     settings = cm_client.Configuration()
     settings.username, settings.password = "admin", password
     settings.ssl_ca_cert, settings.verify_ssl = tls.get("ca"), True
@@ -82,7 +84,7 @@ def api(cm: Cm) -> SimpleNamespace:
 
 
 def constants(kind: type) -> set[str]:
-    """Values of an enumeration of the client; it checks none by itself."""
+    """Values of an enumeration of the client, which does not check them itself."""
     return {value for name, value in vars(kind).items() if name.isupper() and isinstance(value, str)}
 
 
@@ -93,7 +95,7 @@ def finished(api: SimpleNamespace, command: Any) -> Any:
 # ---- every call with Cloudera's client
 
 
-def test_versions_and_clusters(api: SimpleNamespace) -> None:
+def test_versions_and_clusters_are_read(api: SimpleNamespace) -> None:
     assert api.manager.get_version().version == "7.13.1"
     assert api.manager.list_active_commands().items == []
     found = api.clusters.read_clusters().items
@@ -102,7 +104,7 @@ def test_versions_and_clusters(api: SimpleNamespace) -> None:
     assert api.clusters.read_clusters(cluster_type="compute", view="FULL").items == []
 
 
-def test_a_service_has_the_words_of_the_client(api: SimpleNamespace) -> None:
+def test_a_service_has_the_states_that_the_client_defines(api: SimpleNamespace) -> None:
     listed = {item.type: item.name for item in api.services.read_services(CLUSTER).items}
     assert listed == {"KAFKA": "kafka", "STREAMS_REPLICATION_MANAGER": SERVICE}
     found = api.services.read_service(CLUSTER, SERVICE)
@@ -163,7 +165,7 @@ def test_a_change_is_stale_until_restart_and_redeployment(api: SimpleNamespace, 
     assert statuses() == (STALENESS.FRESH, STALENESS.FRESH, False)
 
 
-def test_staleness_may_lag_in_both_directions(cm: Cm) -> None:
+def test_staleness_may_be_reported_late_in_both_directions(cm: Cm) -> None:
     cm.switch(stale_seconds=1.0, fresh_seconds=1.0)
     cm.put_config({REVERSE: True})
     assert cm.get(S)["configStalenessStatus"] == "FRESH"
@@ -173,7 +175,7 @@ def test_staleness_may_lag_in_both_directions(cm: Cm) -> None:
     until(lambda: cm.get(S)["configStalenessStatus"] == "FRESH")
 
 
-def test_start_and_stop_pass_through_their_states(api: SimpleNamespace, cm: Cm) -> None:
+def test_start_and_stop_have_intermediate_states(api: SimpleNamespace, cm: Cm) -> None:
     cm.switch(command_seconds=1.0)
     state = cm_client.ApiServiceState
     seen = set()
@@ -199,7 +201,7 @@ def test_start_and_stop_pass_through_their_states(api: SimpleNamespace, cm: Cm) 
     assert api.services.read_service(CLUSTER, SERVICE).service_state == state.STARTED
 
 
-def test_active_commands_show_a_restart_begun_by_someone_else(api: SimpleNamespace, cm: Cm) -> None:
+def test_active_commands_include_a_restart_by_another_user(api: SimpleNamespace, cm: Cm) -> None:
     cm.switch(command_seconds=5.0)
     other = cm.call("POST", f"{S}/commands/restart").json
     found = until(
@@ -215,7 +217,7 @@ def test_active_commands_show_a_restart_begun_by_someone_else(api: SimpleNamespa
     assert api.services.list_active_commands(CLUSTER, SERVICE).items == []
 
 
-def test_a_failed_restart_is_explained_two_levels_deep(api: SimpleNamespace, cm: Cm) -> None:
+def test_the_cause_of_a_failed_restart_is_two_levels_deep(api: SimpleNamespace, cm: Cm) -> None:
     cm.switch(restart="failure")
     failed = finished(api, api.services.restart_command(CLUSTER, SERVICE))
     assert (failed.success, failed.can_retry) == (False, True)
@@ -231,7 +233,7 @@ def test_a_failed_restart_is_explained_two_levels_deep(api: SimpleNamespace, cm:
     assert cm.finished(retried["id"])["success"]
 
 
-def test_an_endless_restart_goes_on_until_it_is_aborted(cm: Cm) -> None:
+def test_an_endless_restart_continues_until_it_is_aborted(cm: Cm) -> None:
     cm.switch(restart="endless")
     number = cm.call("POST", f"{S}/commands/restart").json["id"]
     until(lambda: cm.get(S)["serviceState"] == "STARTING")
@@ -242,7 +244,7 @@ def test_an_endless_restart_goes_on_until_it_is_aborted(cm: Cm) -> None:
     assert cm.run("restart")["success"]
 
 
-def test_commands_of_the_cluster(api: SimpleNamespace, cm: Cm) -> None:
+def test_commands_of_the_cluster_run(api: SimpleNamespace, cm: Cm) -> None:
     cm.put_config({REVERSE: True})
     command = api.clusters.deploy_client_config(CLUSTER)
     assert command.name == "DeployClusterClientConfig"
@@ -260,7 +262,7 @@ def test_commands_of_the_cluster(api: SimpleNamespace, cm: Cm) -> None:
     assert [child.service_ref.service_name for child in whole.children.items] == ["kafka", SERVICE]
 
 
-def test_other_commands_of_a_service(api: SimpleNamespace, cm: Cm) -> None:
+def test_other_commands_of_a_service_run(api: SimpleNamespace, cm: Cm) -> None:
     known = {item.name for item in api.services.list_service_commands(CLUSTER, SERVICE).items}
     assert {"Restart", "RollingRestart"} <= known
     assert finished(api, api.services.service_command_by_name(CLUSTER, "Restart", SERVICE)).success
@@ -273,7 +275,7 @@ def test_other_commands_of_a_service(api: SimpleNamespace, cm: Cm) -> None:
     assert zipfile.ZipFile(io.BytesIO(packed)).namelist() == [f"{SERVICE}-conf/srm.properties"]
 
 
-def test_role_groups_roles_and_role_commands(api: SimpleNamespace, cm: Cm) -> None:
+def test_role_groups_roles_and_role_commands_work(api: SimpleNamespace, cm: Cm) -> None:
     groups = {group.name: group for group in api.groups.read_role_config_groups(CLUSTER, SERVICE).items}
     assert (groups[DRIVER_GROUP].role_type, groups[DRIVER_GROUP].base) == (DRIVER, True)
     body = cm_client.ApiConfigList([cm_client.ApiConfig(name="ssl_enabled", value="true")])
@@ -286,13 +288,13 @@ def test_role_groups_roles_and_role_commands(api: SimpleNamespace, cm: Cm) -> No
     assert api.roles.read_roles(CLUSTER, SERVICE, filter="type==driver").items == []
     with pytest.raises(ApiException, match="Invalid filter"):
         api.roles.read_roles(CLUSTER, SERVICE, filter="name==x")
-    names = cm_client.ApiRoleNameList([role.name, f"{SERVICE}-GATEWAY-1", "nobody"])
+    names = cm_client.ApiRoleNameList([role.name, f"{SERVICE}-GATEWAY-1", "unknown-role"])
     bulk = api.role_commands.restart_command(CLUSTER, SERVICE, body=names)
     assert (len(bulk.items), len(bulk.errors)) == (1, 2)
     assert finished(api, bulk.items[0]).success
 
 
-def test_the_property_of_reverse_checkpointing_has_a_place_and_a_version(api: SimpleNamespace, cm: Cm) -> None:
+def test_the_property_of_reverse_checkpointing_has_a_role_and_a_version(api: SimpleNamespace, cm: Cm) -> None:
     def where() -> list[bool]:
         service = api.services.read_service_config(CLUSTER, SERVICE, view="full")
         group = api.groups.read_config(CLUSTER, DRIVER_GROUP, SERVICE, view="full")
@@ -307,7 +309,7 @@ def test_the_property_of_reverse_checkpointing_has_a_place_and_a_version(api: Si
     assert (answer.status, answer.message) == (400, f"Unknown configuration attribute '{REVERSE}'.")
 
 
-def test_external_accounts(api: SimpleNamespace, cm: Cm) -> None:
+def test_external_accounts_work(api: SimpleNamespace, cm: Cm) -> None:
     def account(**items: str) -> Any:
         configs = cm_client.ApiConfigList(
             [cm_client.ApiConfig(name=name, value=value) for name, value in items.items()]
@@ -336,19 +338,19 @@ def test_external_accounts(api: SimpleNamespace, cm: Cm) -> None:
 # ---- what the client hides: raw requests
 
 
-def test_version_is_text_and_everything_wants_a_user(cm: Cm) -> None:
+def test_the_version_is_text_and_every_call_needs_a_user(cm: Cm) -> None:
     answer = cm.call("GET", "/api/version", raw=True)
     assert (answer.data, answer.headers["Content-Type"].split(";")[0]) == (b"v54", "text/plain")
-    nobody = Cm(cm.url, user="").call("GET", "/clusters")
-    assert (nobody.status, nobody.json["causes"]) == (401, None)
-    assert "Basic" in nobody.headers["WWW-Authenticate"]
+    without_user = Cm(cm.url, user="").call("GET", "/clusters")
+    assert (without_user.status, without_user.json["causes"]) == (401, None)
+    assert "Basic" in without_user.headers["WWW-Authenticate"]
     assert Cm(cm.url, user="").call("GET", f"{S}/clientConfig").status == 200
     assert cm.call("GET", "/api/v55/clusters", raw=True).status == 404
     assert cm.call("GET", "/api/v40/clusters", raw=True).status == 200
     assert cm.call("GET", "//clusters").status == 404
 
 
-def test_a_session_cookie_serves_until_it_expires(cm: Cm) -> None:
+def test_a_session_cookie_is_valid_until_it_expires(cm: Cm) -> None:
     cookie = cm.call("GET", "/clusters").headers["Set-Cookie"].partition(";")[0]
     assert Cm(cm.url, user="").call("GET", "/clusters", Cookie=cookie).status == 200
     cm.switch(session_seconds=0)
@@ -368,7 +370,7 @@ def test_an_unknown_property_applies_nothing_of_its_request(cm: Cm) -> None:
     assert CONFIGS not in {item["name"] for item in cm.get(f"{S}/config")["items"]}
 
 
-def test_badly_typed_values_are_refused_or_marked(cm: Cm) -> None:
+def test_values_of_a_wrong_type_are_refused_or_flagged(cm: Cm) -> None:
     name = "refresh.topics.interval.seconds"
     wrong = {"items": [{"name": name, "value": "soon"}]}
     assert cm.call("PUT", f"{S}/config", wrong).status == 400
@@ -413,7 +415,7 @@ def test_a_synchronous_command_is_finished_and_cannot_be_read(cm: Cm) -> None:
     assert cm.call("GET", "/commands/999999").status == 404
 
 
-def test_a_late_answer_belongs_to_a_command_that_runs_already(cm: Cm) -> None:
+def test_a_late_response_belongs_to_a_running_command(cm: Cm) -> None:
     cm.switch(answer_seconds=1.5, command_seconds=3.0)
     began = time.monotonic()
     number = cm.call("POST", f"{S}/commands/restart").json["id"]
@@ -431,7 +433,7 @@ def test_a_late_answer_belongs_to_a_command_that_runs_already(cm: Cm) -> None:
         ({"kind": "login_page"}, 200, "text/html"),
     ],
 )
-def test_faults_come_as_often_as_wanted(cm: Cm, fault: dict[str, Any], status: int, kind: str) -> None:
+def test_faults_occur_as_often_as_configured(cm: Cm, fault: dict[str, Any], status: int, kind: str) -> None:
     cm.switch(faults=[{"times": 2, "path": "/clusters", "method": "GET", **fault}])
     for _twice in range(2):
         answer = cm.call("GET", "/clusters")
@@ -441,7 +443,7 @@ def test_faults_come_as_often_as_wanted(cm: Cm, fault: dict[str, Any], status: i
     assert [entry["status"] for entry in cm.log()] == [status, status, 200]
 
 
-def test_a_lost_answer_of_a_post_that_was_carried_out(cm: Cm) -> None:
+def test_the_response_to_an_executed_post_can_be_lost(cm: Cm) -> None:
     cm.switch(command_seconds=5.0, faults=[{"kind": "dropped", "method": "POST", "after": True}])
     with pytest.raises(OSError, match=r"closed connection|reset|Remote end"):
         cm.call("POST", f"{S}/commands/restart")
@@ -458,7 +460,7 @@ def test_the_client_takes_a_login_page_for_an_empty_model_and_repeats_a_get(cm: 
     assert [entry["status"] for entry in cm.log()] == [200, 503, 503, 200]
 
 
-def test_switches_refuse_what_they_do_not_know(cm: Cm) -> None:
+def test_switches_refuse_unknown_values(cm: Cm) -> None:
     for wrong in ({"colour": 1}, {"runtime": 7}, {"faults": [{"kind": "fire"}]}, {"control": {"speed": 1}}):
         assert cm.call("PUT", "/emulator/switches", wrong, raw=True).status == 400
 
@@ -466,7 +468,7 @@ def test_switches_refuse_what_they_do_not_know(cm: Cm) -> None:
 # ---- other addresses
 
 
-def test_behind_a_gateway_the_base_is_another_and_api_is_not_there(cm: Cm) -> None:
+def test_behind_a_gateway_the_base_path_differs_and_api_is_missing(cm: Cm) -> None:
     cm.switch(prefix=KNOX)
     assert apis(f"{cm.url}{KNOX}/v54").services.read_service(CLUSTER, SERVICE).name == SERVICE
     assert cm.call("GET", f"{KNOX}/version", raw=True).data == b"v54"
@@ -491,14 +493,14 @@ def test_tls_with_a_checked_certificate_a_wrong_password_and_a_redirect(cm: Cm, 
         assert (answer.status, answer.headers["Location"]) == (302, f"{tls.url}/api/v54/clusters")
         cm.switch(faults=[{"kind": "redirect", "to": tls.url}])
         with pytest.raises(ApiException) as lost:
-            # The other port does not get the password.
+            # The other port does not receive the password.
             apis(f"{cm.url}/api/v54", ca=ca).clusters.read_clusters()
         assert lost.value.status == 401
     finally:
         tls.end()
 
 
-def test_one_manager_for_both_sites_and_names_with_blanks(tmp_path: Path) -> None:
+def test_one_manager_can_serve_both_sites_and_names_with_blanks(tmp_path: Path) -> None:
     both = Process(tmp_path / "both", "--site", "P", "--site", "B", "--cluster", "Site P/1", "--cluster", "Site+B")
     try:
         found = Cm(both.url)

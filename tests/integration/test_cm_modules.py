@@ -30,7 +30,7 @@ def cm(tmp_path: Path) -> Iterator[CmServer]:
 
 
 def text(cm: CmServer) -> str | None:
-    """The Replication Configs as Cloudera Manager has them."""
+    """The Replication Configs in Cloudera Manager."""
     return next((item["value"] for item in cm.get("/config")["items"] if item["name"] == CONFIGS), None)
 
 
@@ -38,7 +38,7 @@ def rows(result: dict[str, Any]) -> dict[str, dict[str, Any]]:
     return {row["asked"]: row for row in result["properties"]}
 
 
-# ---- what a run does
+# ---- changes -------
 
 
 def test_properties_and_lines_are_written_at_once_and_a_second_run_only_reads(cm: CmServer) -> None:
@@ -83,7 +83,7 @@ def test_null_resets_a_property_and_removes_a_line(cm: CmServer) -> None:
     assert not run_module(cm_config, wanted)["changed"]
 
 
-def test_role_groups_get_a_write_each_and_two_groups_with_one_name_are_told(cm: CmServer) -> None:
+def test_each_role_group_gets_one_write_and_two_groups_with_one_name_are_reported(cm: CmServer) -> None:
     wanted = {"streams.replication.manager.driver.target.cluster": "B", "Service Target Cluster": "B"}
     result = run_module(cm_config, cm.params(properties={**wanted, "clusters": "P,B,C"}))
     assert result["rc"] == 0
@@ -109,7 +109,7 @@ def test_the_reverse_property_is_found_on_the_driver_too(cm: CmServer) -> None:
     assert (result["changed"], result["properties"][0]["level"]) == (True, DRIVER)
 
 
-def test_a_secret_is_written_where_there_is_none_and_never_shown(cm: CmServer) -> None:
+def test_a_missing_secret_is_written_and_never_shown(cm: CmServer) -> None:
     name, word = "ssl_client_truststore_password", "hunter2hunter2"
     wanted = cm.params(properties={name: word}, role_group=DRIVER)
     first = run_module(cm_config, wanted, diff=True)
@@ -125,7 +125,7 @@ def test_a_secret_is_written_where_there_is_none_and_never_shown(cm: CmServer) -
     assert [item["value"] for item in stored if item["name"] == name] == [word]
 
 
-def test_info_tells_values_lines_and_runtime(cm: CmServer) -> None:
+def test_info_returns_values_lines_and_runtime(cm: CmServer) -> None:
     cm.put("/config", **{CONFIGS: "P->B.enabled=true|P.sasl.jaas.config=x password=hunter2;"})
     result = run_module(cm_config_info, cm.params(properties=[CONFIGS, "Refresh Topics Interval", "Nonsense Topics"]))
     found = rows(result)
@@ -144,7 +144,7 @@ def test_info_tells_values_lines_and_runtime(cm: CmServer) -> None:
     }
 
 
-def test_slips_in_lines_are_explained_and_the_line_that_works_is_written(
+def test_misconfigured_lines_are_explained_and_the_effective_line_is_written(
     cm: CmServer, capfd: pytest.CaptureFixture[str]
 ) -> None:
     cm.put("/config", **{CONFIGS: "p->B.enabled=true|synch.group.offsets.enabled=true|P->B.topics=P__Payments"})
@@ -160,17 +160,17 @@ def test_slips_in_lines_are_explained_and_the_line_that_works_is_written(
     assert (text(cm) or "").endswith("|P->B=true|P->B.enabled=true")
 
 
-# ---- what goes wrong
+# ---- failures ------
 
 
-def test_an_unknown_property_is_refused_with_near_names_before_anything_is_written(cm: CmServer) -> None:
+def test_an_unknown_property_is_refused_with_similar_names_before_any_write(cm: CmServer) -> None:
     result = run_module(cm_config, cm.params(properties={"clusters": "P,B,C", "Refresh Topic Interval": 5}))
     assert result["error"]["code"] == "cm_property_unknown"
     assert "Similar names: Refresh Topics Interval" in result["error"]["hint"]
     assert (result["changes"], cm.log("PUT")) == ([], [])
 
 
-def test_reverse_checkpointing_of_an_old_runtime_says_which_one_it_needs(cm: CmServer) -> None:
+def test_reverse_checkpointing_of_an_old_runtime_names_the_needed_version(cm: CmServer) -> None:
     cm.switch(runtime="7.1.9")
     for name in (REVERSE, "Reverse Checkpointing Enabled"):
         result = run_module(cm_config, cm.params(properties={name: True}))
@@ -193,13 +193,15 @@ def test_a_bar_in_a_value_is_refused(cm: CmServer) -> None:
         ({"cm_url": "http://127.0.0.1:9", "request_timeout": 0.5}, "cm_unreachable", "refused"),
     ],
 )
-def test_what_is_not_there_is_told_with_what_there_is(cm: CmServer, more: dict[str, Any], code: str, said: str) -> None:
+def test_a_missing_object_is_reported_with_the_existing_ones(
+    cm: CmServer, more: dict[str, Any], code: str, said: str
+) -> None:
     result = run_module(cm_config, {**cm.params(properties={"clusters": "P,B,C"}), **more})
     assert (result["error"]["code"], result["changed"]) == (code, False)
     assert said in result["msg"]
 
 
-def test_a_reader_may_look_and_is_told_that_it_may_not_write(cm: CmServer) -> None:
+def test_a_read_only_user_may_read_and_gets_a_clear_error_for_a_write(cm: CmServer) -> None:
     assert run_module(cm_config_info, cm.params(user="reader"))["rc"] == 0
     result = run_module(cm_config, cm.params(user="reader", properties={"clusters": "P,B,C"}))
     assert (result["error"]["code"], result["changed"]) == ("cm_forbidden", False)
@@ -207,7 +209,7 @@ def test_a_reader_may_look_and_is_told_that_it_may_not_write(cm: CmServer) -> No
     assert "role" in result["error"]["hint"]
 
 
-def test_a_refusal_at_the_second_level_lists_what_the_first_one_got(cm: CmServer) -> None:
+def test_a_refused_second_write_lists_the_completed_first_write(cm: CmServer) -> None:
     cm.fault("error", times=None, method="PUT", path="roleConfigGroups")
     target = "streams.replication.manager.driver.target.cluster"
     result = run_module(cm_config, cm.params(properties={"clusters": "P,B,C", target: "B"}))
@@ -218,7 +220,7 @@ def test_a_refusal_at_the_second_level_lists_what_the_first_one_got(cm: CmServer
     ]
 
 
-def test_a_write_whose_answer_is_lost_is_read_back_and_counts(cm: CmServer) -> None:
+def test_a_write_with_a_lost_response_is_read_back_and_counts(cm: CmServer) -> None:
     cm.fault("error", method="PUT", after=True)
     result = run_module(cm_config, cm.params(properties={"clusters": "P,B,C"}))
     assert (result["rc"], result["changes"][0]["status"]) == (0, "done")
@@ -226,21 +228,21 @@ def test_a_write_whose_answer_is_lost_is_read_back_and_counts(cm: CmServer) -> N
 
 @pytest.mark.parametrize("fault", ["bad_gateway", "unavailable", "dropped"])
 @pytest.mark.parametrize("method", ["GET", "PUT"])
-def test_what_means_later_is_repeated(cm: CmServer, fault: str, method: str) -> None:
+def test_a_retriable_response_is_repeated(cm: CmServer, fault: str, method: str) -> None:
     cm.fault(fault, method=method, times=2)
     result = run_module(cm_config, cm.params(properties={"clusters": "P,B,C"}))
     assert result["rc"] == 0
     assert [call["attempts"] for call in result["requests"] if "attempts" in call] == [3]
 
 
-def test_a_login_page_is_no_answer(cm: CmServer) -> None:
+def test_a_login_page_is_an_error(cm: CmServer) -> None:
     cm.fault("login_page", times=None)
     result = run_module(cm_config_info, cm.params())
     assert result["error"]["code"] == "cm_not_json"
     assert "Knox" in result["error"]["hint"]
 
 
-def test_a_value_that_is_stored_and_wrong_is_a_failure(cm: CmServer) -> None:
+def test_a_stored_value_that_differs_is_a_failure(cm: CmServer) -> None:
     wanted = cm.params(properties={"refresh.topics.interval.seconds": "soon"})
     assert run_module(cm_config, wanted)["error"]["code"] == "cm_invalid"
     cm.switch(bad_values="accept")
@@ -249,15 +251,15 @@ def test_a_value_that_is_stored_and_wrong_is_a_failure(cm: CmServer) -> None:
     assert "is not a number" in stored["msg"]
 
 
-def test_an_empty_answer_to_a_write_is_as_good_as_a_full_one(cm: CmServer) -> None:
+def test_an_empty_response_to_a_write_is_a_success(cm: CmServer) -> None:
     cm.switch(put_status=204)
     assert run_module(cm_config, cm.params(properties={"clusters": "P,B,C"}))["rc"] == 0
 
 
-# ---- how it is reached
+# ---- connection ------
 
 
-def test_an_address_that_ends_in_a_version_is_not_asked_for_one(cm: CmServer) -> None:
+def test_an_address_with_an_api_version_needs_no_version_request(cm: CmServer) -> None:
     cm.switch(prefix="/gateway/cdp-proxy-api/cm-api")
     knox = cm.url + "/gateway/cdp-proxy-api/cm-api"
     for url, first in ((f"{knox}/v54", "/clusters"), (knox, "/version")):
@@ -265,7 +267,7 @@ def test_an_address_that_ends_in_a_version_is_not_asked_for_one(cm: CmServer) ->
         assert (result["rc"], result["requests"][0]["path"][: len(first)]) == (0, first)
 
 
-def test_a_redirect_is_followed_to_the_same_host_and_only_while_the_version_is_asked_for(
+def test_a_redirect_is_followed_only_to_the_same_host_and_only_for_the_version_request(
     cm: CmServer, tmp_path: Path
 ) -> None:
     with cm_server(tmp_path / "other") as other:
@@ -279,12 +281,12 @@ def test_a_redirect_is_followed_to_the_same_host_and_only_while_the_version_is_a
         assert run_module(cm_config_info, cm.params())["error"]["code"] == "cm_redirect"
 
 
-def test_a_session_that_runs_out_between_two_calls_does_no_harm(cm: CmServer) -> None:
+def test_a_session_that_expires_between_two_calls_is_renewed(cm: CmServer) -> None:
     cm.switch(session_seconds=0)
     assert run_module(cm_config, cm.params(properties={"clusters": "P,B,C"}))["rc"] == 0
 
 
-def test_one_manager_of_both_sites_changes_only_the_cluster_that_is_named(tmp_path: Path) -> None:
+def test_one_manager_of_both_sites_only_changes_the_named_cluster(tmp_path: Path) -> None:
     with cm_server(tmp_path / "cm", "--site", "B") as both:
         result = run_module(cm_config, {**both.params(lines={CONFIGS: BOTH}), "cluster": "Cluster 2"})
         assert (result["changed"], result["cluster"]) == (True, "Cluster 2")

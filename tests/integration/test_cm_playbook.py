@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The modules as a user runs them: ansible-playbook, action groups, check mode, twice."""
+"""The modules as a user runs them: ansible-playbook, action groups, check mode, and a second run."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ PLAYBOOK = """
 
 
 def play(cm: CmServer, folder: Path, *options: str) -> tuple[int, str]:
-    """Exit code and output of the playbook."""
+    """The exit code and output of the playbook."""
     book = folder / "book.yml"
     book.write_text(PLAYBOOK, encoding="utf-8")
     variables = folder / "variables.json"
@@ -66,7 +66,7 @@ def play(cm: CmServer, folder: Path, *options: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_a_play_changes_once_and_shows_no_secret(tmp_path: Path) -> None:
+def test_a_play_changes_only_once_and_shows_no_secret(tmp_path: Path) -> None:
     with cm_server(tmp_path / "cm") as cm:
         planned = play(cm, tmp_path, "--check", "--diff")
         assert (planned[0], "changed=2" in planned[1], cm.log("PUT") + cm.log("POST")) == (0, True, []), planned[1]

@@ -34,12 +34,12 @@ def cm(tmp_path: Path) -> Iterator[CmServer]:
 
 
 def run(cm: CmServer, check: bool = False, **more: Any) -> dict[str, Any]:
-    """The module, with waits that fit an emulator."""
+    """The module with waits that suit an emulator."""
     return run_module(cm_service, cm.params(**{"wait_timeout": 20.0, "wait_sleep": 0.05, **more}), check=check)
 
 
 def sent(cm: CmServer) -> list[str]:
-    """Commands that it was asked for."""
+    """The commands that it received."""
     return [path.rsplit("/", 1)[1] for _method, path in cm.log("POST")]
 
 
@@ -55,10 +55,10 @@ def stale(cm: CmServer, value: str = "31") -> None:
     cm.put("/config", **{"refresh.topics.interval.seconds": value})
 
 
-# ---- what a run does
+# ---- actions -------
 
 
-def test_fresh_and_unchanged_costs_three_reads(cm: CmServer) -> None:
+def test_a_fresh_unchanged_service_costs_three_reads(cm: CmServer) -> None:
     for more in ({}, {"service": SERVICE}, {"state": "present"}):
         cm.forget()
         result = run(cm, **more)
@@ -66,7 +66,7 @@ def test_fresh_and_unchanged_costs_three_reads(cm: CmServer) -> None:
         assert [method for method, _path in cm.log()] == ["GET"] * 3
 
 
-def test_stale_is_deployed_first_and_restarted_then(cm: CmServer) -> None:
+def test_a_stale_service_is_deployed_and_then_restarted(cm: CmServer) -> None:
     stale(cm)
     planned = run(cm, check=True)
     assert (actions(planned), sent(cm)) == ([("deploy_client_config", "planned"), ("restart", "planned")], [])
@@ -78,7 +78,7 @@ def test_stale_is_deployed_first_and_restarted_then(cm: CmServer) -> None:
     assert not run(cm)["changed"]
 
 
-def test_changed_does_both_even_if_it_shows_fresh_and_waits_for_what_shows_late(cm: CmServer) -> None:
+def test_a_changed_service_is_deployed_and_restarted_even_if_it_is_reported_as_fresh(cm: CmServer) -> None:
     cm.switch(stale_seconds=60, fresh_seconds=0.6)
     stale(cm)
     result = run(cm, changed=True)
@@ -87,7 +87,7 @@ def test_changed_does_both_even_if_it_shows_fresh_and_waits_for_what_shows_late(
     assert (run(cm, changed=True, restart="never")["rc"], sent(cm)) == (0, ["deployClientConfig"])
 
 
-def test_stop_waits_for_every_process_and_start_brings_them_back(cm: CmServer) -> None:
+def test_stop_waits_for_every_process_and_start_starts_them_again(cm: CmServer) -> None:
     stopped = run(cm, state="stopped")
     assert (stopped["state"], actions(stopped), sent(cm)) == ("STOPPED", [("stop", "done")], ["stop"])
     assert {role["roleState"] for role in cm.get("/roles")["items"]} == {"STOPPED", "NA"}
@@ -103,13 +103,13 @@ def test_stop_waits_for_every_process_and_start_brings_them_back(cm: CmServer) -
     )
 
 
-def test_restarted_restarts_once_and_never_means_never(cm: CmServer) -> None:
+def test_restarted_restarts_once_and_never_does_not_restart(cm: CmServer) -> None:
     assert actions(run(cm, state="restarted")) == [("restart", "done")]
     stale(cm)
     assert actions(run(cm, restart="never", deploy_client_config="never")) == []
 
 
-def test_a_rolling_restart_that_is_refused_becomes_a_plain_one_with_a_warning(
+def test_a_refused_rolling_restart_becomes_a_plain_one_with_a_warning(
     cm: CmServer, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert (run(cm, state="restarted", rolling=True)["commands"][0]["name"], sent(cm)) == (
@@ -123,10 +123,10 @@ def test_a_rolling_restart_that_is_refused_becomes_a_plain_one_with_a_warning(
     assert "A rolling restart is not possible" in warned(result, capfd)
 
 
-# ---- commands of others, lost answers
+# ---- commands of other users, lost responses
 
 
-def test_a_restart_that_somebody_began_is_joined(cm: CmServer) -> None:
+def test_a_running_restart_of_another_user_is_joined(cm: CmServer) -> None:
     cm.switch(command_seconds=3.0)
     stale(cm)
     cm.post(f"{COMMANDS}/restart")
@@ -150,7 +150,7 @@ def test_a_joined_restart_that_began_before_the_change_is_not_enough(
 ) -> None:
     monkeypatch.setattr(control, "LAG_SECONDS", 0.3)
     cm.switch(command_seconds=3.0)
-    # The cluster's restart leaves our service alone: joined, it has changed nothing.
+    # The cluster's restart does not restart our service: joining it has no effect.
     cm.post("/commands/restart", {"restartServiceNames": ["kafka"]})
     stale(cm)
     cm.forget()
@@ -159,7 +159,7 @@ def test_a_joined_restart_that_began_before_the_change_is_not_enough(
     assert ways(result) == [("restart", "joined", True), ("restart", "issued", True)]
 
 
-def test_a_stop_that_somebody_began_is_waited_for_before_the_start(cm: CmServer) -> None:
+def test_a_running_stop_of_another_user_is_waited_for_before_the_start(cm: CmServer) -> None:
     cm.switch(command_seconds=5.0)
     cm.post(f"{COMMANDS}/stop")
     result = run(cm)
@@ -167,7 +167,7 @@ def test_a_stop_that_somebody_began_is_waited_for_before_the_start(cm: CmServer)
     assert result["state"] == "STARTED"
 
 
-def test_a_stop_behind_somebody_elses_restart_waits_its_turn(cm: CmServer) -> None:
+def test_a_stop_waits_until_a_running_restart_has_ended(cm: CmServer) -> None:
     cm.switch(command_seconds=5.0)
     cm.post(f"{COMMANDS}/restart")
     result = run(cm, state="stopped")
@@ -176,7 +176,7 @@ def test_a_stop_behind_somebody_elses_restart_waits_its_turn(cm: CmServer) -> No
 
 
 @pytest.mark.parametrize("fault", ["dropped", "bad_gateway", "unavailable"])
-def test_a_restart_whose_answer_is_lost_is_found_and_not_sent_again(cm: CmServer, fault: str) -> None:
+def test_a_restart_with_a_lost_response_is_found_and_not_sent_again(cm: CmServer, fault: str) -> None:
     cm.switch(command_seconds=0.8)
     stale(cm)
     cm.fault(fault, method="POST", path="restart", after=True)
@@ -184,14 +184,14 @@ def test_a_restart_whose_answer_is_lost_is_found_and_not_sent_again(cm: CmServer
     assert (result["rc"], sent(cm), ways(result)) == (0, ["restart"], [("restart", "adopted", True)])
 
 
-def test_an_answer_that_comes_too_late_is_not_waited_for_and_not_asked_for_again(cm: CmServer) -> None:
+def test_a_command_whose_response_is_late_is_found_and_not_sent_again(cm: CmServer) -> None:
     cm.switch(answer_seconds=3.0, command_seconds=1.5)
     stale(cm)
     result = run(cm, deploy_client_config="never", request_timeout=1.0)
     assert (result["rc"], sent(cm), ways(result)) == (0, ["restart"], [("restart", "adopted", True)])
 
 
-def test_a_command_of_which_nothing_is_seen_is_unknown_and_not_repeated(cm: CmServer) -> None:
+def test_a_command_without_any_trace_is_unknown_and_not_repeated(cm: CmServer) -> None:
     cm.fault("dropped", method="POST", path="restart")
     result = run(cm, state="restarted", request_timeout=1.0)
     assert (result["error"]["code"], sent(cm), actions(result)) == (
@@ -201,7 +201,7 @@ def test_a_command_of_which_nothing_is_seen_is_unknown_and_not_repeated(cm: CmSe
     )
 
 
-def test_commands_that_are_over_at_once_are_not_asked_for(cm: CmServer) -> None:
+def test_commands_that_finish_at_once_are_not_polled(cm: CmServer) -> None:
     cm.switch(synchronous=True)
     stale(cm)
     result = run(cm)
@@ -209,15 +209,15 @@ def test_commands_that_are_over_at_once_are_not_asked_for(cm: CmServer) -> None:
     assert not [path for _method, path in cm.log("GET") if path.startswith("/commands/")]
 
 
-def test_created_is_as_good_as_ok(cm: CmServer) -> None:
+def test_status_201_is_a_success(cm: CmServer) -> None:
     cm.switch(post_status=201)
     assert run(cm, state="restarted")["rc"] == 0
 
 
-# ---- what goes wrong
+# ---- failures ------
 
 
-def test_a_restart_that_fails_tells_the_deepest_reason(cm: CmServer) -> None:
+def test_a_failed_restart_reports_the_innermost_cause(cm: CmServer) -> None:
     cm.switch(restart="failure")
     stale(cm)
     result = run(cm)
@@ -227,7 +227,7 @@ def test_a_restart_that_fails_tells_the_deepest_reason(cm: CmServer) -> None:
     assert (result["changed"], actions(result)) == (True, [("deploy_client_config", "done"), ("restart", "failed")])
 
 
-def test_a_restart_without_an_end_is_left_at_the_bound_and_joined_by_the_next_run(cm: CmServer) -> None:
+def test_an_endless_restart_is_left_at_the_bound_and_joined_by_the_next_run(cm: CmServer) -> None:
     cm.switch(restart="endless")
     result = run(cm, state="restarted", wait_timeout=1.5)
     assert (result["error"]["code"], result["state"]) == ("cm_command_unfinished", "STARTING")
@@ -240,12 +240,12 @@ def test_a_restart_without_an_end_is_left_at_the_bound_and_joined_by_the_next_ru
     assert sent(cm) == ["restart"]
 
 
-def test_a_reader_is_told_that_it_may_not_restart(cm: CmServer) -> None:
+def test_a_read_only_user_gets_a_clear_error_for_a_restart(cm: CmServer) -> None:
     result = run_module(cm_service, cm.params(user="reader", state="restarted"))
     assert (result["error"]["code"], actions(result)) == ("cm_forbidden", [("restart", "failed")])
 
 
-def test_errors_while_looking_are_lived_with_for_a_while(cm: CmServer) -> None:
+def test_errors_while_polling_are_tolerated_for_a_while(cm: CmServer) -> None:
     cm.switch(command_seconds=1.0)
     cm.fault("error", method="GET", path="/commands/[0-9]+$", times=4)
     assert run(cm, state="restarted")["rc"] == 0
@@ -254,7 +254,7 @@ def test_errors_while_looking_are_lived_with_for_a_while(cm: CmServer) -> None:
     assert (result["error"]["code"], result["changed"]) == ("cm_error", False)
 
 
-def test_a_service_that_stays_stale_is_not_called_done(cm: CmServer) -> None:
+def test_a_service_that_stays_stale_is_a_failure(cm: CmServer) -> None:
     cm.switch(fresh_seconds=30)
     stale(cm)
     result = run(cm, wait_timeout=1.0)
@@ -265,7 +265,7 @@ def test_a_service_that_stays_stale_is_not_called_done(cm: CmServer) -> None:
 # ---- without a module, and two at once
 
 
-def test_what_a_barrier_needs_works_without_a_module(cm: CmServer) -> None:
+def test_the_functions_that_a_barrier_needs_work_without_a_module(cm: CmServer) -> None:
     service = CmService(
         CmTransport(cm.url, {"url_username": "admin", "url_password": "admin"}, 10.0), "Cluster 1", SERVICE
     )

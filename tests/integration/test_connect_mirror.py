@@ -24,7 +24,7 @@ from ansible_collections.switchback.kafka_dr.tests.support.modules import run_mo
 
 pytestmark = pytest.mark.integration
 
-# Aliases of their own: whatever else runs in the same lab is not disturbed.
+# Separate aliases, so that other tests in the same lab are not disturbed.
 SOURCE, TARGET, TOPIC = "CP", "CB", "connect.mirror"
 NAME = f"{SOURCE}->{TARGET}.MirrorSourceConnector"
 WRITES = ("PUT", "POST", "PATCH", "DELETE")
@@ -32,7 +32,7 @@ WRITES = ("PUT", "POST", "PATCH", "DELETE")
 
 @pytest.fixture(scope="module")
 def clusters(lab: Any) -> Iterator[dict[str, Any]]:
-    """Both clusters with the topic on P, and no connector of these tests left behind."""
+    """Both clusters with the topic on P, and without connectors of these tests."""
     found = lab.info()["clusters"]
     admin = AdminClient({"bootstrap.servers": found["P"]["bootstrap_servers"]})
     if TOPIC not in admin.list_topics(timeout=10).topics:
@@ -44,9 +44,9 @@ def clusters(lab: Any) -> Iterator[dict[str, Any]]:
 
 
 def declared(clusters: dict[str, Any], **more: Any) -> dict[str, Any]:
-    """Parameters of the flow CP->CB through the worker beside B."""
+    """The parameters of the flow CP->CB through the worker beside B."""
     p, b = clusters["P"], clusters["B"]
-    # Heartbeats of other flows in the same lab would go round through two pairs of aliases without an end.
+    # Heartbeats of other flows in the same lab would be replicated in an endless loop through two pairs of aliases.
     quiet = {"heartbeats.replication.enabled": False, "refresh.topics.interval.seconds": 1}
     own = more.pop("source_settings", {})
     return {
@@ -63,7 +63,7 @@ def declared(clusters: dict[str, Any], **more: Any) -> dict[str, Any]:
 
 
 def writes(result: dict[str, Any]) -> list[tuple[str, str]]:
-    """Calls that could have changed something."""
+    """The calls that could have changed something."""
     calls = [(call["method"], call["path"]) for call in result["requests"]]
     return [(method, path) for method, path in calls if method in WRITES and not path.endswith("/validate")]
 
@@ -79,7 +79,7 @@ def states(result: dict[str, Any]) -> dict[str, str | None]:
 # ---- the life of the three connectors
 
 
-def test_check_mode_creates_nothing_and_shows_what_it_would(clusters: dict[str, Any]) -> None:
+def test_check_mode_creates_nothing_and_shows_the_planned_changes(clusters: dict[str, Any]) -> None:
     result = run_module(connect_mirror, declared(clusters, state="present"), check=True, diff=True)
     assert (result["rc"], result["changed"], writes(result)) == (0, True, [])
     assert actions(result) == [("create", "planned")] * 3
@@ -95,7 +95,7 @@ def test_present_creates_them_stopped(clusters: dict[str, Any]) -> None:
     assert all(connector["final"] for connector in result["connectors"])
 
 
-def test_present_again_only_reads(clusters: dict[str, Any]) -> None:
+def test_a_second_present_only_reads(clusters: dict[str, Any]) -> None:
     result = run_module(connect_mirror, declared(clusters, state="present"))
     assert (result["changed"], writes(result), len(result["requests"])) == (False, [], 2)
 
@@ -109,14 +109,14 @@ def test_running_resumes_them_and_waits_for_the_tasks(clusters: dict[str, Any]) 
     assert by_part["checkpoint"]["tasks"] == []
 
 
-def test_running_again_only_reads(clusters: dict[str, Any]) -> None:
+def test_a_second_running_only_reads(clusters: dict[str, Any]) -> None:
     for check in (False, True):
         result = run_module(connect_mirror, declared(clusters, state="running"), check=check)
         assert (result["changed"], writes(result), len(result["requests"])) == (False, [], 2)
 
 
-def test_what_a_cut_off_worker_has_written_late_is_put_right(clusters: dict[str, Any]) -> None:
-    """The status of a connector that works, in the words of Kafka Connect: nothing else would ever correct it."""
+def test_a_late_status_write_of_a_disconnected_worker_is_corrected(clusters: dict[str, Any]) -> None:
+    """Kafka Connect shows this status for a connector that works, and would never correct it."""
     client = ConnectClient(clusters["B"]["connect_url"], {}, 10.0)
     worker = client.call("GET", f"/connectors/{NAME.replace('>', '%3E')}/status")["connector"]["worker_id"]
     late = {"state": "UNASSIGNED", "trace": None, "worker_id": worker, "generation": 1_000_000}
@@ -148,7 +148,7 @@ def test_an_update_reaches_the_tasks_before_it_returns(clusters: dict[str, Any])
     assert run_module(connect_mirror, wanted)["changed"] is False
 
 
-def test_settings_of_others_are_kept_and_named_and_null_removes_one(clusters: dict[str, Any]) -> None:
+def test_other_settings_are_kept_and_reported_and_null_removes_one(clusters: dict[str, Any]) -> None:
     rest = ConnectClient(clusters["B"]["connect_url"], {}, 10.0)
     found = rest.find(NAME)
     assert found is not None
@@ -185,7 +185,7 @@ def test_workers_beside_the_source_are_refused(clusters: dict[str, Any]) -> None
     assert result["error"]["code"] == "wrong_connect_cluster"
 
 
-# ---- what is copied, and when it is final
+# ---- which records are replicated, and when the stop is final
 
 
 def produce(bootstrap: str, *batches: tuple[str, bool]) -> None:
@@ -201,7 +201,7 @@ def produce(bootstrap: str, *batches: tuple[str, bool]) -> None:
 
 
 def consume(bootstrap: str, topic: str, until: str) -> list[str]:
-    """Values of partition 0 up to ``until``, uncommitted ones included."""
+    """The values of partition 0 up to ``until``, including uncommitted ones."""
     options = {"group.id": "reader", "isolation.level": "read_uncommitted", "enable.auto.commit": False}
     consumer = Consumer({"bootstrap.servers": bootstrap, "allow.auto.create.topics": False, **options})
     consumer.assign([TopicPartition(topic, 0, 0)])
@@ -217,7 +217,7 @@ def consume(bootstrap: str, topic: str, until: str) -> list[str]:
         consumer.close()
 
 
-def test_records_of_an_aborted_transaction_are_not_copied_and_the_stop_is_exact(clusters: dict[str, Any]) -> None:
+def test_records_of_an_aborted_transaction_are_not_replicated_and_the_stop_is_exact(clusters: dict[str, Any]) -> None:
     source, target = clusters["P"]["bootstrap_servers"], clusters["B"]["bootstrap_servers"]
     run = str(time.time_ns())
     produce(source, (f"{run}a", True), (f"{run}x", False), (f"{run}b", True))
@@ -232,7 +232,7 @@ def test_records_of_an_aborted_transaction_are_not_copied_and_the_stop_is_exact(
     consumer = Consumer({"bootstrap.servers": source, "group.id": "reader"})
     end = consumer.get_watermark_offsets(TopicPartition(TOPIC, 0), timeout=10)[1]
     consumer.close()
-    # The last offset is the marker of the commit, which is no record.
+    # The last offset is the commit marker, which is not a record.
     rest = ConnectClient(clusters["B"]["connect_url"], {}, 10.0)
     assert replicated_offsets(rest, NAME, SOURCE)[TOPIC, 0] == end - 2
     info = run_module(connect_mirror_info, {"connect_url": rest.url, "source_alias": SOURCE, "parts": ["source"]})
@@ -240,7 +240,7 @@ def test_records_of_an_aborted_transaction_are_not_copied_and_the_stop_is_exact(
     assert info["connectors"][0]["final"] is True
 
 
-def test_stopped_again_only_reads_and_the_others_still_run(clusters: dict[str, Any]) -> None:
+def test_a_second_stopped_only_reads_and_the_others_still_run(clusters: dict[str, Any]) -> None:
     result = run_module(connect_mirror, declared(clusters, state="stopped", parts=["source"]))
     assert (result["changed"], writes(result), len(result["requests"])) == (False, [], 1)
     info = run_module(connect_mirror_info, {"connect_url": clusters["B"]["connect_url"], "source_alias": SOURCE})
@@ -250,17 +250,17 @@ def test_stopped_again_only_reads_and_the_others_still_run(clusters: dict[str, A
 def test_an_update_of_a_stopped_connector_leaves_it_stopped(clusters: dict[str, Any]) -> None:
     wanted = declared(clusters, state="present", parts=["source"], source_settings={"offset.lag.max": 7})
     result = run_module(connect_mirror, wanted)
-    # A worker may be handing its connectors out anew, and says UNASSIGNED until it has.
+    # A worker may be reassigning its connectors, and reports UNASSIGNED until it is done.
     asked = {"connect_url": clusters["B"]["connect_url"], "source_alias": SOURCE, "parts": ["source"]}
-    reported = wait_until(
+    status = wait_until(
         lambda: states(run_module(connect_mirror_info, asked)),
         lambda found: found != {"source": "UNASSIGNED"},
         Bounds(30.0, 0.2),
     )
-    assert (actions(result), reported.state) == ([("update", "done")], {"source": "STOPPED"})
+    assert (actions(result), status.state) == ([("update", "done")], {"source": "STOPPED"})
 
 
-def test_waiting_for_running_sees_it_come(clusters: dict[str, Any]) -> None:
+def test_waiting_for_running_ends_once_it_runs(clusters: dict[str, Any]) -> None:
     asked = {"connect_url": clusters["B"]["connect_url"], "source_alias": SOURCE, "parts": ["source"], "offsets": False}
     early = run_module(connect_mirror_info, {**asked, "wait_for": "running", "wait_timeout": 0.5})
     assert early["error"]["code"] == "connector_not_ready"
@@ -269,7 +269,7 @@ def test_waiting_for_running_sees_it_come(clusters: dict[str, Any]) -> None:
     assert run_module(connect_mirror_info, {**asked, "wait_for": "running"})["rc"] == 0
 
 
-# ---- when something is dead
+# ---- failed clusters and workers
 
 
 @pytest.mark.parametrize(("consumer_timeout", "bound"), [(4000, 6.0), (None, 14.0)])
@@ -280,7 +280,7 @@ def test_a_stop_is_short_while_the_source_is_frozen(
     run_module(connect_mirror, declared(clusters, source_settings=settings))
     lab.pause("P", "broker")
     try:
-        # Nothing shows that a refresh has begun to hang; it is tried every second.
+        # It is not visible that a refresh has started to hang, so this retries every second.
         time.sleep(2.5)
         started = time.monotonic()
         result = run_module(connect_mirror, declared(clusters, state="stopped"))
@@ -292,7 +292,7 @@ def test_a_stop_is_short_while_the_source_is_frozen(
     assert seconds < bound
 
 
-def test_a_worker_that_is_down_is_told_and_waited_for_no_longer_than_asked(lab: Any, clusters: dict[str, Any]) -> None:
+def test_a_worker_that_is_down_is_reported_within_the_bound(lab: Any, clusters: dict[str, Any]) -> None:
     lab.pause("B", "connect")
     try:
         started = time.monotonic()
@@ -308,7 +308,7 @@ def test_a_worker_that_is_down_is_told_and_waited_for_no_longer_than_asked(lab: 
 def test_a_worker_that_restarts_is_waited_for(lab: Any, clusters: dict[str, Any]) -> None:
     run_module(connect_mirror, declared(clusters))
     lab.stop("B", "connect")
-    # Starting returns when the worker is ready, so it has to happen beside the module.
+    # The start returns when the worker is ready, so it must run at the same time as the module.
     starting = threading.Thread(target=lab.start, args=("B", "connect"))
     starting.start()
     try:
@@ -320,7 +320,7 @@ def test_a_worker_that_restarts_is_waited_for(lab: Any, clusters: dict[str, Any]
     assert result["requests"][0]["attempts"] > 1
 
 
-def test_html_is_not_taken_for_an_answer() -> None:
+def test_html_is_not_taken_for_a_response() -> None:
     class Page(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(200)
@@ -341,10 +341,10 @@ def test_html_is_not_taken_for_an_answer() -> None:
     assert "Sign in" in result["msg"]
 
 
-# ---- the end
+# ---- deletion
 
 
-def test_absent_stops_and_deletes_and_says_that_offsets_survive(clusters: dict[str, Any]) -> None:
+def test_absent_stops_and_deletes_and_reports_that_offsets_survive(clusters: dict[str, Any]) -> None:
     run_module(connect_mirror, declared(clusters))
     planned = run_module(connect_mirror, declared(clusters, state="absent"), check=True)
     assert (writes(planned), planned["changed"]) == ([], True)
@@ -356,7 +356,7 @@ def test_absent_stops_and_deletes_and_says_that_offsets_survive(clusters: dict[s
     assert (again["changed"], writes(again)) == (False, [])
 
 
-def test_offsets_really_survive_a_deletion(clusters: dict[str, Any]) -> None:
+def test_offsets_survive_a_deletion(clusters: dict[str, Any]) -> None:
     rest = ConnectClient(clusters["B"]["connect_url"], {}, 10.0)
     assert replicated_offsets(rest, NAME, SOURCE) == {}
     run_module(connect_mirror, declared(clusters, state="present", parts=["source"]))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Declared topics and groups that MirrorMaker 2 leaves out by default are replicated and checkpointed."""
+"""Declared topics and groups that MirrorMaker 2 excludes by default are replicated and checkpointed."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def declared(clusters: dict[str, Any], state: str) -> dict[str, Any]:
         "groups": GROUPS,
         "parts": ["source", "checkpoint"],
         "replication_factor": 1,
-        # Heartbeats of other flows in the same lab would be replicated through two pairs of aliases without an end.
+        # Heartbeats of other flows in the same lab would be replicated in an endless loop through two pairs of aliases.
         "source_settings": {"heartbeats.replication.enabled": False},
         "wait_timeout": 60,
         "state": state,
@@ -69,14 +69,14 @@ def committed(admin: AdminClient, group: str, topic: str) -> int:
     return int(admin.list_consumer_group_offsets([wanted])[group].result(30).topic_partitions[0].offset)
 
 
-def test_a_topic_and_groups_that_mirrormaker_excludes_by_default(clusters: dict[str, Any]) -> None:
+def test_a_topic_and_groups_that_mirrormaker_excludes_by_default_are_replicated(clusters: dict[str, Any]) -> None:
     prepare(clusters["P"]["bootstrap_servers"])
     run_module(connect_mirror, declared(clusters, "running"))
     admin = AdminClient({"bootstrap.servers": clusters["B"]["bootstrap_servers"]})
     replica = f"{SOURCE}.{TOPIC}"
     waited = wait_until(
         lambda: {group: committed(admin, group, replica) for group in GROUPS},
-        # A synced offset lies at or before the translation of 7, and never at the log end that no group has reached.
+        # A synced offset is at or before the translation of 7, and never at the log end, which no group has reached.
         lambda offsets: all(0 < offset <= 7 for offset in offsets.values()),
         Bounds(90),
     )

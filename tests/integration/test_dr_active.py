@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""dr_active_info on two real clusters: where applications live, with the journal there, lost, short or unsafe (R34)."""
+"""dr_active_info on two real clusters: which one is active, with the journal present, lost, short or unsafe (R34)."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from brokers import commit
 pytestmark = pytest.mark.integration
 
 
-class Pair:
-    """Names of its own in the lab: nothing exists yet."""
+class LabPair:
+    """A pair with names of its own in the lab: no topic or group exists yet."""
 
     def __init__(self, lab: Any) -> None:
         found = lab.info()["clusters"]
@@ -43,7 +43,7 @@ class Pair:
         return str(self.clusters[alias]["bootstrap_servers"])
 
     def admin(self, alias: str) -> AdminClient:
-        """To be held until its answers are there: with it ends what it has asked."""
+        """The admin client. Keep a reference until its results have arrived: its requests end with it."""
         return AdminClient({"bootstrap.servers": self.servers(alias)})
 
     def make(self, *names: str, **config: Any) -> None:
@@ -88,7 +88,7 @@ class Pair:
 
     @contextmanager
     def member(self, alias: str, *topics: str) -> Iterator[None]:
-        """A member of the group that commits nothing; once it has joined, librdkafka keeps it a member by itself."""
+        """A group member that commits nothing. Once it has joined, librdkafka keeps it a member without polling."""
         options = {"group.id": self.group, "client.id": f"reader-{alias}", "enable.auto.commit": False}
         consumer = Consumer({"bootstrap.servers": self.servers(alias), **options})
         consumer.subscribe(list(topics or [self.topic]))
@@ -103,7 +103,7 @@ class Pair:
 
     @contextmanager
     def producer(self, alias: str) -> Iterator[None]:
-        """Writes until the end; the first record is there."""
+        """Write records until the context ends. The first one is there on entry."""
         done, begun = threading.Event(), threading.Event()
 
         def work() -> None:
@@ -123,11 +123,11 @@ class Pair:
 
 
 @pytest.fixture
-def pair(lab: Any) -> Pair:
-    return Pair(lab)
+def pair(lab: Any) -> LabPair:
+    return LabPair(lab)
 
 
-def test_a_new_pair_lives_at_home(pair: Pair) -> None:
+def test_a_new_pair_lives_at_home(pair: LabPair) -> None:
     found = pair.active()
     assert (found["rc"], found["active"], found["journaled"]) == (0, "P", None), found
     pair.make(pair.topic, pair.other)
@@ -136,8 +136,8 @@ def test_a_new_pair_lives_at_home(pair: Pair) -> None:
     assert pair.active()["active"] == "P"
 
 
-def test_with_the_journal_lost_on_both_clusters_evidence_decides_or_the_side_is_asked_for(pair: Pair) -> None:
-    """R34. Seen: enable wrote "applications live on P" while every group was STABLE on B."""
+def test_without_a_journal_evidence_decides_or_the_operator_must_name_the_active_cluster(pair: LabPair) -> None:
+    """R34. Observed: enable wrote "applications live on P" while every group was STABLE on B."""
     pair.make(pair.topic, pair.other)
     pair.make(pair.journal, **{"retention.ms": -1})
     pair.journaled("B")
@@ -164,12 +164,12 @@ def test_with_the_journal_lost_on_both_clusters_evidence_decides_or_the_side_is_
             assert both["error"]["code"] == "active_side_contradicted"
             assert all(f"reader-{alias} at " in both["msg"] for alias in ("P", "B")), both["msg"]
 
-    # An empty journal topic is a lost one as well.
+    # An empty journal topic counts as lost too.
     pair.make(pair.journal, **{"retention.ms": -1})
     assert pair.active()["error"]["code"] == "active_side_unknown"
 
 
-def test_presynced_offsets_in_the_state_topic_show_that_a_pair_is_not_new(pair: Pair) -> None:
+def test_presynced_offsets_in_the_state_topic_show_that_a_pair_is_not_new(pair: LabPair) -> None:
     pair.make(pair.topic, pair.other)
     pair.make(pair.state, **{"cleanup.policy": "compact"})
     kafkas = {alias: Kafka(pair.servers(alias), {}, 15.0) for alias in pair.clusters}
@@ -182,8 +182,8 @@ def test_presynced_offsets_in_the_state_topic_show_that_a_pair_is_not_new(pair: 
     )
 
 
-def test_with_the_policy_identity_records_on_the_other_side_are_the_flows_and_commits_are_asked_about(
-    pair: Pair,
+def test_with_the_policy_identity_the_flow_explains_records_but_commits_need_an_answer(
+    pair: LabPair,
 ) -> None:
     pair.make(pair.topic, pair.other)
     pair.send("B", 3)
@@ -196,7 +196,7 @@ def test_with_the_policy_identity_records_on_the_other_side_are_the_flows_and_co
         assert pair.active(policy="identity")["active"] == "B"
 
 
-def test_what_grows_is_observed_on_both_clusters_where_that_is_asked(pair: Pair) -> None:
+def test_growing_topics_are_observed_on_both_clusters_on_request(pair: LabPair) -> None:
     pair.make(pair.topic, pair.other)
     pair.make(pair.journal, **{"retention.ms": -1})
     pair.journaled("B")
@@ -207,7 +207,7 @@ def test_what_grows_is_observed_on_both_clusters_where_that_is_asked(pair: Pair)
     assert pair.active(observe=True)["grown"] == {"P": [], "B": []}
 
 
-def test_members_on_the_other_side_contradict_the_journal(pair: Pair) -> None:
+def test_members_on_the_other_cluster_contradict_the_journal(pair: LabPair) -> None:
     pair.make(pair.topic, pair.other)
     pair.make(pair.journal, **{"retention.ms": -1})
     pair.journaled("P")
@@ -218,14 +218,14 @@ def test_members_on_the_other_side_contradict_the_journal(pair: Pair) -> None:
     assert "reader-B at " in found["msg"]
 
 
-def test_a_journal_that_lost_its_beginning_is_refused(pair: Pair) -> None:
+def test_a_journal_that_lost_its_beginning_is_refused(pair: LabPair) -> None:
     pair.make(pair.topic, pair.other)
     pair.make(pair.journal, **{"retention.ms": -1})
     pair.journaled("P")
     pair.journaled("B")
     assert pair.active()["active"] == "B"
     for alias in pair.clusters:
-        # The first event and its transaction's marker.
+        # The first event and the marker of its transaction.
         cut = TopicPartition(pair.journal, 0, 2)
         client = pair.admin(alias)
         for deleted in client.delete_records([cut]).values():
@@ -236,7 +236,7 @@ def test_a_journal_that_lost_its_beginning_is_refused(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("config", [{"retention.ms": 604800000}, {"retention.ms": -1, "cleanup.policy": "compact"}])
-def test_a_journal_topic_that_can_lose_events_is_refused(pair: Pair, config: dict[str, Any]) -> None:
+def test_a_journal_topic_that_can_lose_events_is_refused(pair: LabPair, config: dict[str, Any]) -> None:
     pair.make(pair.journal, **config)
     found = pair.active()
     assert found["error"]["code"] == "journal_unsafe", found
@@ -244,8 +244,8 @@ def test_a_journal_topic_that_can_lose_events_is_refused(pair: Pair, config: dic
     assert f'"{pair.journal}" on P has {name}={config[name]}' in found["msg"]
 
 
-def test_a_declaration_that_hides_a_topic_is_refused_before_anything_is_made(pair: Pair) -> None:
-    """R32: committed offsets and members on topics of the pair, replicas included."""
+def test_a_declaration_that_hides_a_topic_is_refused_before_anything_is_created(pair: LabPair) -> None:
+    """R32: committed offsets and members on topics of the pair, including replicas."""
     pair.make(pair.topic, pair.other, f"P.{pair.other}")
     with pair.member("P", pair.topic, pair.other):
         found = pair.active()

@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""dr_arrival_info on a real cluster: first writes read back, quiet topics, and positions that fell back."""
+"""dr_arrival_info on a real cluster: first writes are read back, topics may be idle, and committed offsets may fall
+back.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,7 @@ def observe(servers: str, topic: str) -> Look:
 
 
 def journal(servers: str, barrier: dict[str, Any] | None) -> str:
-    """A journal in whose run the barrier, if any, is up."""
+    """A journal whose run has the barrier, if one is given."""
     name = f"arrival-journal-{uuid.uuid4().hex[:8]}-internal"
     assert (
         run_module(kafka_topic, {"bootstrap_servers": servers, "topics": [{"name": name, "partitions": 1}]})["rc"] == 0
@@ -115,7 +117,7 @@ def member(servers: str, group: str, topic: str) -> Iterator[None]:
 # ---- first writes
 
 
-def test_a_record_behind_the_cut_is_read_back_and_proves_the_first_write(
+def test_a_record_after_the_cut_is_read_back_and_proves_the_first_write(
     observation: Look, servers: str, topic: str
 ) -> None:
     send(servers, topic, 0, 6)
@@ -134,9 +136,9 @@ def test_the_first_write_is_waited_for(observation: Look, servers: str, topic: s
     assert result["first_records"][topic] == {**result["first_records"][topic], "partition": 1, "offset": 0}
 
 
-def test_a_quiet_topic_is_unknown_within_the_bound_and_no_failure(observation: Look, servers: str, topic: str) -> None:
-    """R21."""
-    send(servers, topic, 0, 5)  # all of it lies below the cut
+def test_an_idle_topic_is_unknown_at_the_bound_and_not_a_failure(observation: Look, servers: str, topic: str) -> None:
+    """R21: without a write there is no evidence."""
+    send(servers, topic, 0, 5)  # All records are before the cut.
     began = time.monotonic()
     result = observe(wait_timeout=1.5)
     assert (result["rc"], result["first_write"]["verdict"], result["first_records"]) == (0, "UNKNOWN", {})
@@ -145,7 +147,7 @@ def test_a_quiet_topic_is_unknown_within_the_bound_and_no_failure(observation: L
 
 
 def test_an_uncommitted_record_is_no_first_write(observation: Look, servers: str, topic: str) -> None:
-    """R5 and R21: an acknowledgement inside an open transaction may still be taken back."""
+    """R5 and R21: an acknowledged record in an open transaction may still be aborted."""
     producer = Producer({"bootstrap.servers": servers, "transactional.id": uuid.uuid4().hex})
     producer.init_transactions(20)
     producer.begin_transaction()
@@ -155,7 +157,7 @@ def test_an_uncommitted_record_is_no_first_write(observation: Look, servers: str
         assert observe(wait_timeout=1)["first_write"]["verdict"] == "UNKNOWN"
     finally:
         producer.abort_transaction(20)
-    # The aborted record and its marker lie behind the cut and are no record of anybody.
+    # The aborted record and its marker come after the cut, but no consumer receives them.
     assert observe(wait_timeout=1)["first_write"]["verdict"] == "UNKNOWN"
 
 
@@ -171,7 +173,7 @@ def test_a_cut_below_the_log_start_is_read_from_the_log_start(observation: Look,
 # ---- groups
 
 
-def test_a_group_with_members_at_its_position_is_proven(
+def test_a_group_with_members_at_its_committed_offset_is_proven(
     observation: Look, servers: str, topic: str, group: str
 ) -> None:
     send(servers, topic, 0, 6)
@@ -182,22 +184,22 @@ def test_a_group_with_members_at_its_position_is_proven(
 
 
 def test_a_group_without_members_is_unknown_and_named(observation: Look, servers: str, topic: str, group: str) -> None:
-    """R21."""
+    """R21: a committed offset without members is no evidence that the group works."""
     send(servers, topic, 0, 6)
     commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): 5})
     result = observe(**wanted(group, topic, 5), wait_timeout=1)
     assert (result["rc"], result["groups"]["verdict"]) == (0, "UNKNOWN")
     assert group in result["groups"]["reason"]
-    assert result["first_write"]["verdict"] == "PROVEN"  # one does not spoil the other
+    assert result["first_write"]["verdict"] == "PROVEN"  # One group does not affect the other.
 
 
 @pytest.mark.parametrize(
     ("found", "said"), [(3, "has position 3, wanted 5 or more"), (60, "position 60"), (None, "has position none")]
 )
-def test_a_position_that_fell_back_or_left_the_log_is_refuted(
+def test_an_offset_that_fell_back_or_left_the_log_is_refuted(
     observation: Look, servers: str, topic: str, group: str, found: int | None, said: str
 ) -> None:
-    """R8: behind the start too, S <= position <= E and not below what was committed."""
+    """R8: after the start too, the offset is within the log and not below the committed one."""
     send(servers, topic, 0, 6)
     if found is not None:
         commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): found})
@@ -207,7 +209,7 @@ def test_a_position_that_fell_back_or_left_the_log_is_refuted(
     assert f"{topic}-0" in result["msg"]
 
 
-def test_a_position_below_the_log_start_is_refuted(observation: Look, servers: str, topic: str, group: str) -> None:
+def test_an_offset_below_the_log_start_is_refuted(observation: Look, servers: str, topic: str, group: str) -> None:
     """R8: auto.offset.reset would decide."""
     send(servers, topic, 0, 9)
     commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): 5})
@@ -223,19 +225,19 @@ def test_another_cluster_than_expected_is_refused(observation: Look) -> None:
     assert observe(expected_cluster_id="somewhere-else")["error"]["code"] == "wrong_cluster"
 
 
-def test_a_broker_that_is_down_is_told_within_the_bound(observation: Look) -> None:
+def test_a_broker_that_is_down_is_reported_within_the_bound(observation: Look) -> None:
     result = observe(bootstrap_servers="127.0.0.1:1", request_timeout=2)
     assert (result["error"]["code"], result["error"]["endpoint"]) == ("kafka_unreachable", "127.0.0.1:1")
 
 
-def test_nothing_to_look_at_proves_nothing(observation: Look) -> None:
-    """R18."""
+def test_without_groups_and_topics_nothing_is_proven(observation: Look) -> None:
+    """R18: a missing observation is not evidence."""
     result = observe(cut={}, groups=[])
     assert (result["rc"], result["first_write"]["verdict"], result["groups"]["verdict"]) == (0, "UNKNOWN", "UNKNOWN")
 
 
 def test_a_journal_without_the_barrier_is_refused(servers: str, topic: str) -> None:
-    """Without the cut, nothing would be waited for."""
+    """Without the cut, the module would not wait for any write."""
     pair = {
         "clusters": {"B": {"bootstrap_servers": servers}},
         "topics": [topic],

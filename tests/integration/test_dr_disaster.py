@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""dr_disaster and dr_probe_info on a real cluster: what one side alone knows, and what it refuses to guess."""
+"""dr_disaster and dr_probe_info on a real cluster: what one cluster alone shows, and what the
+modules refuse to guess.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,7 @@ def text(value: str) -> bytes:
 
 
 class Side:
-    """The surviving side of a pair of its own: B of the lab, under aliases that nobody else uses."""
+    """The surviving cluster of a pair of its own: B of the lab, under aliases that no other test uses."""
 
     def __init__(self, lab: Any) -> None:
         found = lab.info()["clusters"]["B"]
@@ -49,7 +51,7 @@ class Side:
         self.replica = f"{self.p}.{self.topic}"
         self.checkpoints, self.syncs = f"{self.p}.checkpoints.internal", f"mm2-offset-syncs.{self.p}.internal"
         self.state = f"disaster-{run}-internal"
-        # Older records would be deleted by retention in the middle of a test.
+        # Retention would delete older records in the middle of a test.
         self.began = int(time.time() * 1000)
         self.make(self.topic, self.replica, self.checkpoints, self.syncs, self.state)
 
@@ -65,7 +67,7 @@ class Side:
         assert producer.flush(20) == 0
 
     def copy(self, *numbers: int, topic: str = "") -> None:
-        """Records of the source, by their number; a number that comes twice was sent twice."""
+        """Records of the source, by their number. A repeated number was sent twice."""
         records = ((b"k", f"{number}".encode(), self.began + number) for number in numbers)
         self.send(topic or self.replica, *records)
 
@@ -79,7 +81,7 @@ class Side:
         self.send(self.syncs, (key, struct.pack(">qq", upstream, downstream), int(time.time() * 1000)))
 
     def prepare(
-        self, offset: int, left: int, since: float | None = None, known: bool = True, behind: int | None = None
+        self, offset: int, left: int, since: float | None = None, known: bool = True, checkpoint_lag: int | None = None
     ) -> None:
         value = {
             "kind": "committed_offsets",
@@ -87,7 +89,7 @@ class Side:
             "to": self.b,
             "group": self.group,
             "since": time.time() if since is None else since,
-            "checkpoints": behind,
+            "checkpoints": checkpoint_lag,
             "committed_offsets": [[self.replica, 0, offset, left, self.id_of(self.replica) if known else "another"]],
         }
         self.send(self.state, (b"x", json.dumps(value).encode(), int(time.time() * 1000)))
@@ -100,7 +102,7 @@ class Side:
         commit(AdminClient({"bootstrap.servers": self.servers}), self.group, {(topic, 0): offset})
 
     def observe(self, known: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
-        """``known``: what the journal of the surviving side says."""
+        """``known``: the state in the journal of the surviving cluster."""
         survivor = {self.b: {"bootstrap_servers": self.servers, "connect_url": self.url}}
         own = {"name": "pair", "topic": f"disaster-{uuid.uuid4().hex[:8]}-internal"}
         params = {
@@ -129,7 +131,7 @@ def side(lab: Any) -> Side:
     return Side(lab)
 
 
-def test_nothing_known_begins_at_the_log_start_and_says_what_is_not_known(side: Side) -> None:
+def test_without_evidence_the_group_starts_at_the_log_start_and_the_reason_names_the_gap(side: Side) -> None:
     side.copy(*range(5))
     result = side.observe()
     rows = {row["topic"]: row for row in result["details"]}
@@ -146,33 +148,33 @@ def test_nothing_known_begins_at_the_log_start_and_says_what_is_not_known(side: 
     assert result["changed"] is False
 
 
-def test_a_commit_that_is_merely_found_is_not_believed(side: Side) -> None:
+def test_an_untrusted_committed_offset_does_not_count(side: Side) -> None:
     side.copy(*range(5))
     side.commit(side.replica, 4)
     found = side.found()
     assert (found["offset"], found["existing"]) == (0, 4)
 
 
-def test_the_newest_checkpoint_and_what_was_prepared(side: Side) -> None:
+def test_the_newest_of_checkpoint_and_presynced_offset_counts(side: Side) -> None:
     side.copy(*range(10))
     side.checkpoint(3, 3)
     side.checkpoint(5, 4)
     assert (side.found()["offset"], side.found()["method"]) == (4, "checkpoint")
-    # Of an earlier topic of that name.
+    # The checkpoint is about an earlier topic of that name.
     side.prepare(9, 9, known=False)
     assert side.found()["offset"] == 4
     side.prepare(7, 7)
     found = side.found()
     assert (found["offset"], found["method"], found["rereads"]) == (7, "presynced", 3)
     assert found["as_of"] is not None
-    # Set back on purpose since.
+    # The group was set back on purpose since.
     side.prepare(7, 7, since=time.time() - 60)
     side.checkpoint(2, 2)
     assert (side.found()["offset"], side.found()["method"]) == (2, "checkpoint")
 
 
-def test_checkpoints_and_commits_on_topics_that_a_declaration_leaves_out_are_named(side: Side) -> None:
-    """R32, as far as the surviving side shows it: the other one cannot be asked for its committed offsets."""
+def test_checkpoints_and_commits_on_undeclared_topics_are_named(side: Side) -> None:
+    """R32, as far as the surviving cluster shows it: the committed offsets of the lost one cannot be read."""
     other = f"{side.topic}-other"
     side.make(other, f"{side.p}.{other}")
     declared = {"topics": [side.topic, other], "group_topics": {side.group: [other]}}
@@ -187,11 +189,11 @@ def test_checkpoints_and_commits_on_topics_that_a_declaration_leaves_out_are_nam
     assert side.observe(topics=[side.topic, other])["out_of_scope"] == []
 
 
-def test_set_back_is_told_by_where_the_checkpoint_lies_and_not_by_a_clock(side: Side) -> None:
-    """The clock of the worker that wrote it is a minute behind."""
+def test_a_set_back_group_is_recognised_by_the_offset_of_its_checkpoint_and_not_by_a_clock(side: Side) -> None:
+    """The clock of the worker that wrote it is one minute slow."""
     side.copy(*range(10))
     side.checkpoint(5, 4)
-    side.prepare(7, 7, behind=1)
+    side.prepare(7, 7, checkpoint_lag=1)
     assert side.found()["offset"] == 7
     side.checkpoint(2, 2, ago=60)
     assert (side.found()["offset"], side.found()["method"]) == (2, "checkpoint")
@@ -205,30 +207,30 @@ def test_an_offset_sync_that_came_later_raises_a_checkpoint(side: Side) -> None:
     assert (found["offset"], found["method"]) == (7, "checkpoint"), found
 
 
-def test_a_restart_shortly_before_moves_the_position_to_the_first_copy(side: Side) -> None:
-    # 0 to 9 came, then 5 and 6 again: MirrorMaker 2's checkpoint of a group at 6 lies behind 7, 8 and 9.
+def test_after_a_restart_just_before_the_loss_the_group_starts_at_the_first_copy(side: Side) -> None:
+    # 0 to 9 were replicated, then 5 and 6 again. MirrorMaker 2's checkpoint of a group at 6 is after 7, 8 and 9.
     side.copy(*range(10), 5, 6)
     side.checkpoint(6, 11)
     found = side.found()
     assert (found["offset"], found["method"]) == (6, "first_copy")
     assert "sending records again" in found["reason"]
-    # A task that outlives its connector would raise it to that checkpoint.
+    # A task that outlives its connector would raise the group to that checkpoint.
     assert side.observe()["settle"] > 0
 
 
-def test_a_restart_that_had_caught_up_moves_nothing(side: Side) -> None:
+def test_a_restart_that_had_caught_up_changes_no_offset(side: Side) -> None:
     side.copy(*range(10), *range(5, 12))
     side.checkpoint(6, 11)
     assert (side.found()["offset"], side.found()["method"]) == (11, "checkpoint")
     assert side.observe()["settle"] == 0
 
 
-def test_a_restart_is_seen_although_copies_of_records_without_a_timestamp_differ_in_it(side: Side) -> None:
-    """Each copy has the time of copying, so no two are equal; offset-syncs show the restart."""
+def test_a_restart_is_detected_although_copies_of_records_without_a_timestamp_differ(side: Side) -> None:
+    """Each copy has the replication time, so no two are equal. Offset-syncs show the restart."""
     for at, number in enumerate([*range(10), 5, 6]):
         side.send(side.replica, (b"k", f"{number}".encode(), side.began + at))
     side.checkpoint(6, 11)
-    assert side.found()["offset"] == 11  # nothing shows it
+    assert side.found()["offset"] == 11  # The restart is not visible.
     side.sync(0, 0)
     side.sync(5, 10)
     found = side.found()
@@ -238,7 +240,7 @@ def test_a_restart_is_seen_although_copies_of_records_without_a_timestamp_differ
     assert (side.found()["offset"], side.found()["method"]) == (11, "checkpoint")
 
 
-def test_equal_records_with_timestamps_of_their_own_move_nothing(side: Side) -> None:
+def test_equal_records_with_their_own_timestamps_change_no_offset(side: Side) -> None:
     side.send(side.replica, *((b"k", b"same", side.began + at) for at in range(12)))
     for at in (0, 10):
         side.sync(at, at)
@@ -246,7 +248,7 @@ def test_equal_records_with_timestamps_of_their_own_move_nothing(side: Side) -> 
     assert (side.found()["offset"], side.found()["method"]) == (11, "checkpoint")
 
 
-def test_where_copies_cannot_be_told_the_position_is_not_called_proven(side: Side) -> None:
+def test_if_copies_are_indistinguishable_the_offset_is_not_proven(side: Side) -> None:
     stamped = f"{side.topic}-stamped"
     side.make(stamped, f"{side.p}.{stamped}", **{"message.timestamp.type": "LogAppendTime"})
     side.topic, side.replica = stamped, f"{side.p}.{stamped}"
@@ -270,7 +272,7 @@ def test_a_compacted_replica_is_read_from_its_start(side: Side) -> None:
     assert "compacted" in found["reason"]
 
 
-def test_checkpoints_of_an_earlier_topic_of_that_name_count_for_nothing(side: Side) -> None:
+def test_checkpoints_of_an_earlier_topic_of_that_name_do_not_count(side: Side) -> None:
     side.copy(*range(10))
     side.checkpoint(8, 8)
     since = {f"{side.p}->{side.b}": {side.topic: 0}}
@@ -279,7 +281,7 @@ def test_checkpoints_of_an_earlier_topic_of_that_name_count_for_nothing(side: Si
     assert side.found({"offset_syncs_start": since})["offset"] == 0
 
 
-def test_the_groups_own_position_of_an_earlier_stay_counts_on_the_original(side: Side) -> None:
+def test_the_groups_own_offset_of_an_earlier_tenure_counts_on_the_original(side: Side) -> None:
     side.copy(*range(10), topic=side.topic)
     trusted = {side.group: {side.topic: {"0": 7}, side.replica: {"0": 3}}}
     rows = {row["topic"]: row for row in side.observe({"trusted_offsets": trusted})["details"]}
@@ -287,7 +289,7 @@ def test_the_groups_own_position_of_an_earlier_stay_counts_on_the_original(side:
     assert rows[side.replica]["offset"] == 0
 
 
-def test_what_cannot_be_right_is_refused(side: Side) -> None:
+def test_contradictory_parameters_are_refused(side: Side) -> None:
     missing = side.observe(topics=[f"{side.topic}-none"])
     assert missing["error"]["code"] == "topic_missing"
     again = side.observe({"topic_ids": {side.b: {side.replica: "another"}}})
@@ -296,7 +298,7 @@ def test_what_cannot_be_right_is_refused(side: Side) -> None:
     assert side.observe()["error"]["code"] == "checkpoints_unreadable"
 
 
-def test_members_on_the_surviving_side_are_named(side: Side) -> None:
+def test_members_on_the_surviving_cluster_are_named(side: Side) -> None:
     side.copy(*range(3), topic=side.topic)
     settings = {"bootstrap.servers": side.servers, "group.id": side.group, "auto.offset.reset": "earliest"}
     consumer = Consumer(settings)
@@ -308,7 +310,7 @@ def test_members_on_the_surviving_side_are_named(side: Side) -> None:
         consumer.close()
 
 
-def test_a_probe_is_bounded_and_says_what_it_found(side: Side) -> None:
+def test_a_probe_is_bounded_and_reports_its_result(side: Side) -> None:
     alive = run_module(dr_probe_info, {"bootstrap_servers": side.servers, "topics": [side.topic], "timeout": 20})
     assert (alive["answers"], alive["changed"]) == (True, False), alive["reason"]
     began = time.monotonic()
@@ -321,8 +323,8 @@ def test_a_probe_is_bounded_and_says_what_it_found(side: Side) -> None:
     assert run_module(dr_probe_info, other)["error"]["code"] == "wrong_cluster"
 
 
-def test_what_is_missing_here_is_no_loss_there(side: Side) -> None:
-    """The wheel of confluent-kafka knows no Kerberos: nothing was asked, so nothing is known of the cluster."""
+def test_a_missing_local_feature_is_not_taken_for_a_lost_cluster(side: Side) -> None:
+    """The wheel of confluent-kafka has no Kerberos: no request was sent, so the state of the cluster is unknown."""
     client = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "GSSAPI"}
     asked = {"bootstrap_servers": side.servers, "client": client, "topics": [side.topic]}
     assert run_module(dr_probe_info, asked)["error"]["code"] == "kerberos_missing"

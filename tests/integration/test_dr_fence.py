@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""dr_fence on real clusters: closed means that the broker refuses, and unknown is never closed."""
+"""dr_fence on real clusters: closed means that the broker refuses writes, and an unknown state is never closed."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def base(lab: Lab) -> dict[str, Any]:
 
 @pytest.fixture
 def who() -> str:
-    """A principal of this test alone."""
+    """A principal that only this test uses."""
     return f"User:app-{uuid.uuid4().hex[:8]}"
 
 
@@ -55,7 +55,7 @@ def listed(lab: Lab, who: str) -> list[str]:
     return [f"{acl['permission']} {acl['operation']} {acl['name']}" for acl in found["acls"]]
 
 
-def test_closed_opened_and_only_what_it_put_up_goes(secure_lab: Lab, fence: Run, who: str) -> None:
+def test_a_fence_is_closed_and_opened_and_only_its_own_acls_are_removed(secure_lab: Lab, fence: Run, who: str) -> None:
     other = {**base(secure_lab), "client": secure_lab.client("admin"), "acls": [{**OTHER, "principal": who}]}
     run_module(kafka_acl, other)
     planned = fence(check=True)
@@ -71,10 +71,10 @@ def test_closed_opened_and_only_what_it_put_up_goes(secure_lab: Lab, fence: Run,
     assert listed(secure_lab, who) == ["deny write Elsewhere"]
 
 
-def test_whatever_else_keeps_somebody_from_writing_is_named_and_stays(
+def test_other_acls_that_deny_writes_are_reported_and_kept(
     secure_lab: Lab, fence: Run, who: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Such as the ban on a principal that the inventory no longer names."""
+    """One example is a DENY for a principal that is no longer in the inventory."""
     gone = f"{who}-renamed"
     fence(principals=[gone])
     prefixed = {**OTHER, "principal": who, "name": "Fen", "pattern_type": "prefixed"}
@@ -98,16 +98,18 @@ def test_whatever_else_keeps_somebody_from_writing_is_named_and_stays(
     assert "other DENY ACLs" not in warned(fence("open"), capsys)
 
 
-def test_who_may_not_look_opens_nothing_and_is_warned(fence: Run, capsys: pytest.CaptureFixture[str]) -> None:
-    """The applications start all the same: with kafka_dr_fence: none nobody needs a right to look at ACLs."""
+def test_without_the_right_to_list_acls_nothing_is_opened_and_a_warning_is_given(
+    fence: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The applications start anyway: with kafka_dr_fence: none, the right to list ACLs is not needed."""
     soft = fence("open", user="consumer")
     assert (soft["failed"], soft["changed"]) == (False, False)
     assert "is not known" in warned(soft, capsys)
     assert fence("open", user="consumer", required=True)["error"]["code"] == "not_authorized"
 
 
-def test_only_the_application_itself_can_tell_that_it_is_kept_out(secure_lab: Lab, fence: Run) -> None:
-    """A ban on a super user is up and holds nobody; brokers do not tell who is one."""
+def test_only_a_write_of_the_application_itself_proves_that_it_is_denied(secure_lab: Lab, fence: Run) -> None:
+    """A DENY for a super user exists but has no effect, and brokers do not report which users are super users."""
     login = {"User:producer": secure_lab.client("producer")}
     try:
         unasked, asked = fence(principals=["User:producer"]), fence(principals=["User:producer"], logins=login)
@@ -121,13 +123,13 @@ def test_only_the_application_itself_can_tell_that_it_is_kept_out(secure_lab: La
         fence("open", principals=["User:producer", "User:broker"])
 
 
-def test_who_may_not_look_at_bans_cannot_say_that_they_are_up(fence: Run) -> None:
+def test_without_the_right_to_list_acls_the_fence_is_unknown(fence: Run) -> None:
     refused = fence(user="consumer")
     assert (refused["failed"], refused["changed"]) == (True, False)
     assert refused["error"]["code"] in ("not_authorized", "kafka_refused"), refused["error"]
 
 
-def test_without_an_authorizer_the_side_is_open(lab: Lab) -> None:
+def test_without_an_authorizer_the_cluster_is_open(lab: Lab) -> None:
     own = {"topics": ["Payments"], "principals": ["User:app"]}
     soft = run_module(dr_fence, {**base(lab), **own})
     assert (soft["failed"], soft["fenced"], soft["changed"]) == (False, False, False)

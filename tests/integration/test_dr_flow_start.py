@@ -34,8 +34,8 @@ SOURCE = connector_name(P, B, "source")
 PARTITIONS, RECORDS = 3, 60
 
 
-class Pair:
-    """One topic that a connector of another name has replicated, and has been stopped."""
+class LabPair:
+    """One topic that a connector of another name has replicated. That connector has been stopped."""
 
     def __init__(self, lab: Any) -> None:
         found = lab.info()["clusters"]
@@ -50,7 +50,7 @@ class Pair:
         self.legacy = f"legacy-{self.topic}"
 
     def fill(self) -> dict[tuple[str, int], int]:
-        """Replicate the topic by the other connector, stop that, and return its stored offsets."""
+        """Replicate the topic with the other connector, stop that, and return its stored offsets."""
         servers = str(self.clusters[P]["bootstrap_servers"])
         items = [{"name": self.topic, "partitions": PARTITIONS}]
         assert run_module(kafka_topic, {"bootstrap_servers": servers, "topics": items})["rc"] == 0
@@ -65,11 +65,11 @@ class Pair:
             lambda: self.rest.connectors()[self.legacy].stopped, lambda found: found, Bounds(30, 0.2, 30)
         )
         assert stopped.done
-        # It replicates heartbeats too, wherever another test of the same lab has left some.
+        # It also replicates heartbeats if another test of the same lab left some.
         return {key: at for key, at in replicated_offsets(self.rest, self.legacy, P).items() if key[0] == self.topic}
 
     def config(self) -> dict[str, str]:
-        """Of the other connector."""
+        """The configuration of the other connector."""
         servers = str(self.clusters[P]["bootstrap_servers"])
         return {
             "connector.class": "MirrorSourceConnector",
@@ -88,7 +88,7 @@ class Pair:
         assert waited.state == records
 
     def replicated(self) -> int:
-        """Records in the replica."""
+        """The number of records in the replica."""
         if describe(self.kafka[B], [self.replica])[self.replica] is None:
             return 0
         spans = log_ranges(self.kafka[B], {(self.replica, index) for index in range(PARTITIONS)})
@@ -111,7 +111,7 @@ class Pair:
         return run_module(connect_mirror, params)
 
     def start(self, check: bool = False, **more: Any) -> dict[str, Any]:
-        """What the module returns before a connector is created."""
+        """The result of the module before a connector is created."""
         params = {"clusters": self.clusters, "topics": [self.topic], "flows": [FLOW]}
         return run_module(dr_flow_start, as_pair({**params, **more}), check=check)
 
@@ -127,8 +127,8 @@ CONVERTER = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
 
 @pytest.fixture(scope="module")
-def pair(lab: Any) -> Iterator[tuple[Pair, dict[tuple[str, int], int]]]:
-    made = Pair(lab)
+def pair(lab: Any) -> Iterator[tuple[LabPair, dict[tuple[str, int], int]]]:
+    made = LabPair(lab)
     try:
         yield made, made.fill()
     finally:
@@ -137,8 +137,8 @@ def pair(lab: Any) -> Iterator[tuple[Pair, dict[tuple[str, int], int]]]:
                 made.rest.delete(name)
 
 
-def test_a_replica_that_another_connector_filled(pair: tuple[Pair, dict[tuple[str, int], int]]) -> None:
-    """Before anything was created, in check mode too; the other connector is named while it exists."""
+def test_a_replica_that_another_connector_filled_is_refused(pair: tuple[LabPair, dict[tuple[str, int], int]]) -> None:
+    """The refusal comes before anything is created, in check mode too. The other connector is named while it exists."""
     one, stored = pair
     assert stored == {(one.topic, index): RECORDS // PARTITIONS - 1 for index in range(PARTITIONS)}
     one.refused(
@@ -152,7 +152,7 @@ def test_a_replica_that_another_connector_filled(pair: tuple[Pair, dict[tuple[st
     assert "No source connector was started" in found["error"]["hint"]
 
 
-def test_offsets_of_other_records(pair: tuple[Pair, dict[tuple[str, int], int]]) -> None:
+def test_stored_offsets_of_other_records_are_refused(pair: tuple[LabPair, dict[tuple[str, int], int]]) -> None:
     one, stored = pair
     assert one.connector("present")["rc"] == 0
     set_offsets(one.rest, SOURCE, P, {key: at - 1 for key, at in stored.items()})
@@ -161,8 +161,8 @@ def test_offsets_of_other_records(pair: tuple[Pair, dict[tuple[str, int], int]])
     one.refused("the stored offset is 20, the source ends at 20")
 
 
-def test_offsets_that_fit(pair: tuple[Pair, dict[tuple[str, int], int]]) -> None:
-    """They survive the deletion of the connector, and are read from the workers' topic then."""
+def test_stored_offsets_that_fit_are_accepted(pair: tuple[LabPair, dict[tuple[str, int], int]]) -> None:
+    """They survive the deletion of the connector, and are then read from the workers' topic."""
     one, stored = pair
     assert one.connector("present")["rc"] == 0
     set_offsets(one.rest, SOURCE, P, stored)
@@ -176,15 +176,15 @@ def test_offsets_that_fit(pair: tuple[Pair, dict[tuple[str, int], int]]) -> None
         producer.produce(one.topic, value="more", partition=index)
     assert producer.flush(30) == 0
     one.await_replica(RECORDS + PARTITIONS)
-    # While it runs, Kafka Connect may not have stored yet how far it is.
+    # While it runs, Kafka Connect may not have stored its current offset yet.
     assert one.start()["rc"] == 0
 
 
 # ---- adoption
 
 
-def adoption(one: Pair, **spec: Any) -> dict[str, Any]:
-    """As the inventory completes it."""
+def adoption(one: LabPair, **spec: Any) -> dict[str, Any]:
+    """The adoption options as the inventory completes them."""
     given = {
         "connectors": {"source": one.legacy},
         "connect_url": one.clusters[B]["connect_url"],
@@ -196,21 +196,21 @@ def adoption(one: Pair, **spec: Any) -> dict[str, Any]:
     return {**given, **spec}
 
 
-def own_offsets(one: Pair) -> dict[tuple[str, int], int]:
-    """Our connector's, of this topic: it serves every test."""
+def own_offsets(one: LabPair) -> dict[tuple[str, int], int]:
+    """The stored offsets of our connector for this topic. The connector is shared by all tests."""
     return {key: at for key, at in replicated_offsets(one.rest, SOURCE, P).items() if key[0] == one.topic}
 
 
-def adopted(one: Pair, check: bool = False, apply: bool = True, **spec: Any) -> dict[str, Any]:
+def adopted(one: LabPair, check: bool = False, apply: bool = True, **spec: Any) -> dict[str, Any]:
     adopt = {f"{P}->{B}": adoption(one, **spec)}
     params = {"clusters": one.clusters, "topics": [one.topic], "flows": [FLOW], "adopt": adopt, "apply": apply}
     return run_module(dr_adopt, as_pair(params), check=check)
 
 
 @pytest.fixture
-def fresh(lab: Any) -> Iterator[tuple[Pair, dict[tuple[str, int], int]]]:
-    """A replica that another connector has filled, and our connector, which knows nothing."""
-    made = Pair(lab)
+def fresh(lab: Any) -> Iterator[tuple[LabPair, dict[tuple[str, int], int]]]:
+    """A replica that another connector has filled, and our connector without stored offsets."""
+    made = LabPair(lab)
     try:
         if made.rest.find(SOURCE) is not None:
             made.rest.delete(SOURCE)
@@ -224,7 +224,7 @@ def fresh(lab: Any) -> Iterator[tuple[Pair, dict[tuple[str, int], int]]]:
                 made.rest.delete(name)
 
 
-def test_offsets_are_taken_over_once(fresh: tuple[Pair, dict[tuple[str, int], int]]) -> None:
+def test_offsets_are_adopted_once(fresh: tuple[LabPair, dict[tuple[str, int], int]]) -> None:
     one, stored = fresh
     observed = adopted(one, apply=False)
     assert (observed["pending"], observed["changed"]) == ([f"{P}->{B}"], False)
@@ -237,7 +237,7 @@ def test_offsets_are_taken_over_once(fresh: tuple[Pair, dict[tuple[str, int], in
     assert one.rest.connectors()[one.legacy].stopped
     assert own_offsets(one) == stored
     assert done["adopted"][f"{P}->{B}"]["offsets"][one.topic] == {"0": 19, "1": 19, "2": 19}
-    # Whoever was killed after that, and starts again.
+    # A run that was killed after that and starts again.
     again = adopted(one)
     assert (again["rc"], again["changed"], again["pending"]) == (0, False, [])
     assert one.connector("running")["rc"] == 0
@@ -248,8 +248,8 @@ def test_offsets_are_taken_over_once(fresh: tuple[Pair, dict[tuple[str, int], in
     assert (adopted(one)["changed"], one.replicated()) == (False, RECORDS + 1)
 
 
-def test_offsets_of_other_records_are_not_taken_over(fresh: tuple[Pair, dict[tuple[str, int], int]]) -> None:
-    """Somebody else wrote into the replica: the old connector runs again, ours knows nothing."""
+def test_offsets_of_other_records_are_not_adopted(fresh: tuple[LabPair, dict[tuple[str, int], int]]) -> None:
+    """Another connector wrote into the replica: the old one runs again, and ours has no stored offsets."""
     one, _stored = fresh
     producer = Producer({"bootstrap.servers": str(one.clusters[B]["bootstrap_servers"])})
     producer.produce(one.replica, value="foreign_writes", partition=1)
@@ -264,7 +264,7 @@ def test_offsets_of_other_records_are_not_taken_over(fresh: tuple[Pair, dict[tup
     assert own_offsets(one) == {}
     one.rest.stop(one.legacy)
     wait_until(lambda: one.rest.connectors()[one.legacy].stopped, lambda found: found, Bounds(30, 0.2, 30))
-    # Stopped already, so it is said before the first change.
+    # It is already stopped, so the refusal comes before the first change.
     before = adopted(one, apply=False)
     assert (before["error"]["code"], before["error"]["hint"].split(".")[0]) == (
         "adoption_refused",
@@ -275,13 +275,13 @@ def test_offsets_of_other_records_are_not_taken_over(fresh: tuple[Pair, dict[tup
 @pytest.mark.parametrize(
     ("spec", "text"),
     [
-        ({"connectors": {"source": "nobody"}}, 'the connector "nobody"'),
+        ({"connectors": {"source": "unknown"}}, 'the connector "unknown"'),
         ({"connectors": {"source": "LEGACY", "checkpoint": "LEGACY"}}, 'wanted "MirrorCheckpointConnector"'),
         ({"connect_url": "P"}, "belongs to the cluster"),
     ],
 )
-def test_what_does_not_run_the_flow_is_not_adopted(
-    pair: tuple[Pair, dict[tuple[str, int], int]], spec: dict[str, Any], text: str
+def test_a_connector_that_does_not_run_the_flow_is_not_adopted(
+    pair: tuple[LabPair, dict[tuple[str, int], int]], spec: dict[str, Any], text: str
 ) -> None:
     one, _stored = pair
     if one.rest.find(one.legacy) is None:
@@ -294,8 +294,10 @@ def test_what_does_not_run_the_flow_is_not_adopted(
         assert text in found["msg"]
 
 
-def test_a_dedicated_mirrormaker_is_adopted_when_it_has_ended(fresh: tuple[Pair, dict[tuple[str, int], int]]) -> None:
-    """By the offsets topic of its workers, in the format of a real one (test_many_offsets reads those)."""
+def test_a_dedicated_mirrormaker_is_adopted_only_after_it_has_ended(
+    fresh: tuple[LabPair, dict[tuple[str, int], int]],
+) -> None:
+    """The offsets topic of its workers has the format of a real one (test_many_offsets reads those)."""
     one, stored = fresh
     one.rest.delete(one.legacy)
     topic = f"mm2-offsets-{one.topic}.internal"
@@ -307,7 +309,7 @@ def test_a_dedicated_mirrormaker_is_adopted_when_it_has_ended(fresh: tuple[Pair,
         key = ["MirrorSourceConnector", {"cluster": P, "partition": index, "topic": name}]
         producer.produce(topic, key=json.dumps(key, separators=(",", ":")), value=json.dumps({"offset": at}))
     assert producer.flush(30) == 0
-    # The group of the lab's own workers stands for that of one that runs.
+    # The group of the lab's own workers represents that of a running MirrorMaker 2.
     running = adopted(one, connectors={}, offsets_topic=topic, group="connect-B")
     assert running["error"]["code"] == "adoption_running", running
     assert "No connector was touched" in running["error"]["hint"]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""dr_journal on two real clusters: the life of a run, refusals that write nothing, and a copy that missed events."""
+"""dr_journal on two real clusters: the life of a run, refusals that write nothing, and a copy that misses events."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def note(clusters: dict[str, Any], topic: str, pair: str) -> Note:
 
 @pytest.fixture
 def copies(kafkas: dict[str, Kafka], topic: str, pair: str) -> Callable[[], dict[str, list[str] | None]]:
-    """Kinds of the events that lie on each cluster."""
+    """The kinds of the events on each cluster."""
 
     def observe() -> dict[str, list[str] | None]:
         found = {alias: read_copy(kafka, topic, pair) for alias, kafka in kafkas.items()}
@@ -94,14 +94,14 @@ def enable(note: Note) -> dict[str, Any]:
 # ---- the life of a pair
 
 
-def test_an_empty_journal_knows_nothing_and_reading_it_writes_nothing(note: Note, copies: Any) -> None:
+def test_an_empty_journal_has_no_state_and_reading_it_writes_nothing(note: Note, copies: Any) -> None:
     result = note()
     assert (result["rc"], result["changed"], result["events"], result["missing_on"]) == (0, False, 0, [])
     assert (result["state"]["active"], result["state"]["enabled"], result["state"]["run"]) == (None, False, None)
     assert copies() == {"P": [], "B": []}
 
 
-def test_enabled_is_noted_once_on_both_clusters(note: Note, copies: Any) -> None:
+def test_enabled_is_journaled_once_on_both_clusters(note: Note, copies: Any) -> None:
     first = enable(note)
     assert (first["changed"], first["state"]["active"], first["state"]["topic_ids"]) == (True, "P", IDS)
     assert enable(note)["changed"] is False
@@ -110,7 +110,7 @@ def test_enabled_is_noted_once_on_both_clusters(note: Note, copies: Any) -> None
     assert (again["changed"], again["state"]["active"]) == (True, "P")
 
 
-def test_a_run_from_its_start_to_its_end(note: Note, copies: Any) -> None:
+def test_a_run_is_journaled_from_its_start_to_its_end(note: Note, copies: Any) -> None:
     enable(note)
     started = note("started", data=THERE)
     run = started["run_id"]
@@ -128,7 +128,7 @@ def test_a_run_from_its_start_to_its_end(note: Note, copies: Any) -> None:
     assert note()["state"] == ended["state"]
 
 
-def test_the_diff_shows_what_the_event_means(note: Note) -> None:
+def test_the_diff_shows_the_effect_of_the_event(note: Note) -> None:
     result = note("enabled", data={"active": "P", "topic_ids": IDS}, diff=True)
     (before,), (after,) = result["diff"]["before"].values(), result["diff"]["after"].values()
     assert (before["active"], after["active"], after["enabled"]) == (None, "P", True)
@@ -138,8 +138,8 @@ def test_the_diff_shows_what_the_event_means(note: Note) -> None:
 
 
 @pytest.mark.parametrize("event", ["enabled", "started"])
-def test_check_mode_shows_the_state_that_would_be_and_writes_nothing(note: Note, copies: Any, event: str) -> None:
-    """R25."""
+def test_check_mode_shows_the_planned_state_and_writes_nothing(note: Note, copies: Any, event: str) -> None:
+    """R25: the preview folds the event into the state without journaling it."""
     result = note(event, check=True, diff=True, data={"active": "P", **THERE})
     assert (result["rc"], result["changed"], result["changes"][0]["status"]) == (0, True, "planned")
     assert result["state"]["active" if event == "enabled" else "interrupted"]
@@ -150,10 +150,10 @@ def test_check_mode_shows_the_state_that_would_be_and_writes_nothing(note: Note,
 # ---- refusals
 
 
-def test_a_missing_topic_on_one_side_is_refused_with_nothing_written_on_the_other(
+def test_a_missing_topic_on_one_cluster_is_refused_without_a_write_on_the_other(
     clusters: dict[str, Any], copies: Any, kafkas: dict[str, Kafka], pair: str
 ) -> None:
-    """R25: half a journal is no journal."""
+    """R25: the journal needs both copies."""
     name = f"journal-{uuid.uuid4().hex[:8]}-internal"
     make(clusters["P"], name)
     params = {"clusters": clusters, "pair": pair, "topic": name}
@@ -161,16 +161,16 @@ def test_a_missing_topic_on_one_side_is_refused_with_nothing_written_on_the_othe
     assert result["error"]["code"] == "journal_missing"
     assert "does not exist on B" in result["msg"]
     assert read_copy(kafkas["P"], name, pair) == []
-    assert read_copy(kafkas["B"], name, pair) is None  # and it was not created by asking
+    assert read_copy(kafkas["B"], name, pair) is None  # Reading did not create it.
     seen = run_module(dr_journal, of_journal(params))
     assert (seen["rc"], seen["missing_on"]) == (0, ["B"])
 
 
-def test_the_same_run_goes_on_where_it_stopped(note: Note, copies: Any) -> None:
+def test_the_same_run_resumes_where_it_stopped(note: Note, copies: Any) -> None:
     enable(note)
     first = note("started", data=THERE)
     note("phase", run=first["run_id"], data={"phase": "drain"})
-    # No Ansible process stands above this test, so nobody can tell that the run has ended.
+    # This test has no Ansible parent process, so it is unknown whether the run has ended.
     refused = note("started", data=THERE)
     assert refused["error"]["code"] == "run_undecided"
     assert f"kafka_dr_take_over={first['run_id']}" in refused["msg"]
@@ -180,13 +180,13 @@ def test_the_same_run_goes_on_where_it_stopped(note: Note, copies: Any) -> None:
     assert (again["changed"], again["resumed"], again["run_id"]) == (True, True, first["run_id"])
     assert list(again["state"]["run"]["phases"]) == ["drain"]
     note("ended", run=first["run_id"], holder_generation=1, data={"result": "completed"})
-    # What has ended is not taken over, by whatever word.
+    # A run that has ended cannot be taken over, not even with a confirmation.
     assert note("resumed", run=first["run_id"], take_over=first["run_id"])["error"]["code"] == "run_ended"
     assert copies() == {alias: ["enabled", "started", "phase", "resumed", "ended"] for alias in "PB"}
 
 
 @pytest.mark.parametrize("other", [{**THERE, "type": "continuous"}, {"type": "cutoff", "from": "B", "to": "P"}])
-def test_another_run_is_refused_while_one_has_not_ended(note: Note, copies: Any, other: dict[str, str]) -> None:
+def test_another_run_is_refused_while_one_is_unfinished(note: Note, copies: Any, other: dict[str, str]) -> None:
     enable(note)
     first = note("started", data=THERE)
     refused = note("started", data=other)
@@ -196,8 +196,8 @@ def test_another_run_is_refused_while_one_has_not_ended(note: Note, copies: Any,
 
 
 @pytest.mark.parametrize("event", ["phase", "pnr", "undoing", "ended"])
-def test_a_controller_whose_run_was_taken_over_must_not_go_on(note: Note, copies: Any, event: str) -> None:
-    """R25: the run is the same, but its first controller only slept: it must not take it back either."""
+def test_a_controller_whose_run_was_taken_over_must_not_continue(note: Note, copies: Any, event: str) -> None:
+    """R25: the run is the same, but its first controller only slept. It must not undo the run either."""
     enable(note)
     run = note("started", data=THERE)["run_id"]
     assert note("started", data=THERE, take_over=run)["state"]["run"]["resumed"] == 1
@@ -209,8 +209,8 @@ def test_a_controller_whose_run_was_taken_over_must_not_go_on(note: Note, copies
 
 
 @pytest.mark.parametrize("event", ["phase", "pnr", "ended"])
-def test_a_run_that_was_overtaken_must_not_go_on(note: Note, copies: Any, event: str) -> None:
-    """R25."""
+def test_a_superseded_run_must_not_continue(note: Note, copies: Any, event: str) -> None:
+    """R25: another run has started since."""
     enable(note)
     old = note("started", data=THERE)["run_id"]
     note("ended", run=old, holder_generation=0, data={"result": "undone"})
@@ -222,7 +222,7 @@ def test_a_run_that_was_overtaken_must_not_go_on(note: Note, copies: Any, event:
     assert copies()["P"] == ["enabled", "started", "ended", "started"]
 
 
-def test_an_event_of_the_pair_in_between_does_not_swallow_one_of_the_run(note: Note, copies: Any) -> None:
+def test_an_event_of_the_pair_in_between_does_not_hide_one_of_the_run(note: Note, copies: Any) -> None:
     enable(note)
     run = note("started", data=THERE)["run_id"]
     note("phase", run=run, data={"phase": "drain"})
@@ -248,7 +248,7 @@ def test_a_newer_schema_stops_everything(note: Note, clusters: dict[str, Any], t
         assert (result["changed"], "newer release" in result["msg"]) == (False, True)
 
 
-def test_a_stranger_s_record_stops_everything(note: Note, clusters: dict[str, Any], topic: str) -> None:
+def test_an_unreadable_record_stops_everything(note: Note, clusters: dict[str, Any], topic: str) -> None:
     raw(clusters["P"], topic, b"hello")
     assert note()["error"]["code"] == "journal_unreadable"
 
@@ -262,7 +262,7 @@ def lay(kafka: Kafka, topic: str, pair: str, events: list[Event]) -> None:
     writer.append(events)
 
 
-def test_a_copy_that_missed_events_is_mended_by_the_next_one(
+def test_the_next_event_repairs_a_copy_that_misses_events(
     note: Note, kafkas: dict[str, Kafka], topic: str, pair: str, copies: Any
 ) -> None:
     events = [
@@ -277,7 +277,7 @@ def test_a_copy_that_missed_events_is_mended_by_the_next_one(
     assert copies() == {alias: ["enabled", "started", "phase", "phase"] for alias in "PB"}
 
 
-def test_copies_that_missed_different_events_tell_one_story(
+def test_copies_that_miss_different_events_give_one_state(
     note: Note, kafkas: dict[str, Kafka], topic: str, pair: str
 ) -> None:
     events = [
@@ -299,10 +299,10 @@ def test_several_pairs_share_a_topic_without_seeing_each_other(note: Note, pair:
 # ---- two at a time
 
 
-def test_of_two_runs_that_start_together_one_is_told_of_the_other(
+def test_of_two_runs_that_start_together_one_is_refused(
     note: Note, clusters: dict[str, Any], topic: str, pair: str
 ) -> None:
-    """R25: two that both begin from the same look would fork the journal for good."""
+    """R25: if both started from the same observation, the journal would be forked for good."""
     enable(note)
     place = {"journal_topic": topic, "state_topic": topic}
     spec = PairSpec.of({"clusters": clusters, "topics": ["T"], "name": pair, **place})
@@ -326,7 +326,7 @@ def test_of_two_runs_that_start_together_one_is_told_of_the_other(
 
 
 def lease(clusters: dict[str, Any], state: str, pair: str, holder: dict[str, Any]) -> None:
-    """Of an ``enable`` that is at work for three seconds, or until its process ends."""
+    """The lease of an ``enable`` that runs for three seconds, or until its process ends."""
     now = time.time()
     held = Lease(pair, "enable", "", "enable-1", now, now + 3, holder=holder)
     kafkas = {alias: Kafka(cluster["bootstrap_servers"], {}, 15.0) for alias, cluster in clusters.items()}
@@ -336,8 +336,8 @@ def lease(clusters: dict[str, Any], state: str, pair: str, holder: dict[str, Any
 ELSEWHERE = {"host": "elsewhere", "pid": 1, "born": 1, "command": ""}
 
 
-def test_a_run_that_begins_while_flows_are_touched_waits(note: Note, clusters: dict[str, Any], pair: str) -> None:
-    """Else enable would bring a flow back between the run's barrier and its commit."""
+def test_a_run_that_begins_during_a_change_of_the_flows_waits(note: Note, clusters: dict[str, Any], pair: str) -> None:
+    """Otherwise enable would restart a flow between the run's barrier and its commit."""
     state = f"state-{uuid.uuid4().hex[:8]}-internal"
     for cluster in clusters.values():
         make(cluster, state)
@@ -346,7 +346,7 @@ def test_a_run_that_begins_while_flows_are_touched_waits(note: Note, clusters: d
     before = time.time()
     assert note("started", data=THERE, state_topic=state)["rc"] == 0
     assert time.time() - before > 2
-    # A disaster waits for nobody.
+    # A disaster failover does not wait.
     lease(clusters, state, pair, ELSEWHERE)
     now = time.time()
     lost = {"type": "disaster", "from": "P", "to": "B"}
@@ -355,11 +355,11 @@ def test_a_run_that_begins_while_flows_are_touched_waits(note: Note, clusters: d
     assert time.time() - now < 2.5
 
 
-def test_of_two_that_touch_flows_one_waits_and_its_end_is_seen(
+def test_of_two_changes_of_the_flows_one_waits_until_the_other_ends(
     note: Note, clusters: dict[str, Any], pair: str, topic: str
 ) -> None:
     state = f"state-{uuid.uuid4().hex[:8]}-internal"
-    # Nobody has enabled this pair: there is nothing yet to write into.
+    # This pair was never enabled, so there is no journal to write to.
     assert note("read", state_topic=state, lease="enable")["leases"] == []
     for cluster in clusters.values():
         make(cluster, state)
@@ -367,13 +367,13 @@ def test_of_two_that_touch_flows_one_waits_and_its_end_is_seen(
     before = time.time()
     taken = note("read", state_topic=state, lease="disable")
     assert (taken["rc"], time.time() - before > 2) == (0, True)
-    # It was outwaited, and is ended for its holder to see.
+    # The wait outlasted it, and it is ended in the journal so that its holder can see that.
     assert [one["kind"] for one in taken["leases"] if one["ended"] is None] == ["disable"]
     held = taken["owner"]["lease"]
     assert note("read", state_topic=state, give_back=True, held=held)["rc"] == 0
     after = note("read", state_topic=state)["leases"]
     assert [(one["kind"], one["outcome"]) for one in after] == [("disable", "done"), ("enable", "abandoned")]
-    # A process that has ended on this machine touches nothing more.
+    # A process that has ended on this machine makes no more changes.
     gone = {**myself().as_dict(), "pid": 2**22 - 1, "born": 1}
     lease(clusters, state, pair, gone)
     now = time.time()
@@ -381,45 +381,45 @@ def test_of_two_that_touch_flows_one_waits_and_its_end_is_seen(
     assert time.time() - now < 2.5
 
 
-def test_a_writer_that_was_fenced_looks_again_and_writes(
+def test_a_fenced_writer_reads_again_and_writes(
     note: Note, kafkas: dict[str, Kafka], topic: str, pair: str, copies: Any
 ) -> None:
-    """Whoever claims one copy behind the first writer's look must not make it fail, nor leave a copy out."""
+    """Another writer that claims one copy after the first writer's read must not make it fail or leave a copy out."""
     enable(note)
     run = note("started", data=THERE)["run_id"]
     for alias in ("B", "P"):
-        stranger = Appender(kafkas[alias], topic, pair)
-        stranger.claim()
+        other_writer = Appender(kafkas[alias], topic, pair)
+        other_writer.claim()
         assert note("phase", run=run, data={"phase": alias})["rc"] == 0
         with pytest.raises(Undecided):
-            stranger.append([Event(2, 9, run, "pnr", 9.0, {})])
+            other_writer.append([Event(2, 9, run, "pnr", 9.0, {})])
     assert copies() == {alias: ["enabled", "started", "phase", "phase"] for alias in "PB"}
 
 
-# ---- a run that is taken back
+# ---- a run that is undone ---
 
 
-def test_a_point_of_no_return_that_only_one_copy_holds_is_void_once_the_run_is_taken_back(
+def test_a_point_of_no_return_in_only_one_copy_is_void_once_the_run_is_undone(
     note: Note, clusters: dict[str, Any], kafkas: dict[str, Kafka], topic: str, pair: str
 ) -> None:
-    """The other copy could not be written, so no producer was started: the applications are where they were."""
+    """The write to the other copy failed, so no producer was started: the applications did not move."""
     enable(note)
     run = note("started", data=THERE)["run_id"]
     lay(kafkas["B"], topic, pair, [Event(2, 1, run, "pnr", 9.0, {})])
-    # B, which holds it, is gone when the run is taken back.
+    # B, which has it, is unreachable when the run is undone.
     gone = {**clusters, "B": {"bootstrap_servers": "127.0.0.1:1"}}
     undoing = note("undoing", run=run, holder_generation=0, clusters=gone, request_timeout=2)
     assert (undoing["rc"], undoing["state"]["active"]) == (0, "P")
     ended = note("ended", run=run, holder_generation=0, clusters=gone, request_timeout=2, data={"result": "undone"})
     assert (ended["rc"], ended["state"]["interrupted"]) == (0, False)
-    # It comes back: the two copies tell one story, and the next event mends it.
+    # It comes back: the two copies give one state, and the next event repairs B.
     assert (note()["state"]["active"], note()["state"]["run"]["pnr"]) == ("P", None)
     assert note("started", data=THERE)["rc"] == 0
     held = {alias: [event.kind for event in read_copy(kafka, topic, pair) or []] for alias, kafka in kafkas.items()}
     assert sorted(held["P"]) == sorted(held["B"])
 
 
-def test_a_run_is_not_taken_back_where_no_copy_answers(note: Note, clusters: dict[str, Any]) -> None:
+def test_a_run_is_not_undone_if_no_copy_is_reachable(note: Note, clusters: dict[str, Any]) -> None:
     enable(note)
     run = note("started", data=THERE)["run_id"]
     gone = {alias: {"bootstrap_servers": f"127.0.0.1:{port}"} for port, alias in enumerate(clusters, 1)}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""dr_salvage on real clusters and real MirrorMaker 2: the tail, whole and once, whatever happened before."""
+"""dr_salvage on real clusters and real MirrorMaker 2: the tail is complete and replayed once, for every history."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.integration
 
 
 class Lost:
-    """A pair of its own whose flow has stopped; what is sent now never comes over."""
+    """A pair of its own whose flow has stopped: records sent now are never replicated."""
 
     def __init__(self, lab: Any) -> None:
         found = lab.info()["clusters"]
@@ -111,11 +111,11 @@ class Lost:
         return replicated_offsets(self._rest, self.connector, self.p).get((self.topic, 0))
 
     def note(self, offset: int) -> None:
-        """What Kafka Connect has written down."""
+        """The offset that Kafka Connect has stored."""
         change_offsets(self._rest, self.connector, self.p, {(self.topic, 0): offset})
 
     def plan(self, begin: int, end: int, through: int) -> None:
-        """What a replay has written down of itself."""
+        """The progress that a replay has stored."""
         plan = Progress("pair", self.p, self.topic, 0, self.ids[self.p][self.topic], "salvage", begin, end, through)
         producer = Producer({"bootstrap.servers": self.servers(self.b)})
         producer.produce(self.state, key=plan.key, value=json.dumps(plan.as_dict()), partition=0)
@@ -173,7 +173,7 @@ def lost(lab: Any) -> Iterator[Lost]:
     made.flow("absent")
 
 
-def test_the_tail_is_listed_exported_and_brought_over_once(lost: Lost, tmp_path: Path) -> None:
+def test_the_tail_is_listed_exported_and_replayed_once(lost: Lost, tmp_path: Path) -> None:
     assert lost.run()["partitions"] == []
     lost.send(*range(10, 15))
     failed_over = (lost.began + 13) / 1000
@@ -200,7 +200,7 @@ def test_the_tail_is_listed_exported_and_brought_over_once(lost: Lost, tmp_path:
     record = lost.read(f"{lost.topic}.salvage")[0]
     assert (record.key(), record.timestamp()[1]) == (b"k", lost.began + 10)
     assert dict(record.headers())["kafka_dr.salvage.offset"] == b"10"
-    # The flow must not bring it over as well.
+    # The flow must not replicate it again.
     assert lost.last_replicated_offset == 14
     again = lost.run("replay")
     assert (again["changed"], again["records"]) == (False, 0)
@@ -210,36 +210,37 @@ def test_the_tail_is_listed_exported_and_brought_over_once(lost: Lost, tmp_path:
     assert lost.brought()[-1] == "15"
 
 
-def test_a_replay_that_was_killed_goes_on_with_the_next_record(lost: Lost) -> None:
+def test_a_killed_replay_continues_with_the_next_record(lost: Lost) -> None:
     lost.send(*range(10, 15))
     lost.plan(begin=10, end=15, through=12)
     assert lost.run("replay", into="original")["error"]["code"] == "salvage_elsewhere"
     lost.send(15)
     assert lost.run("replay")["rc"] == 0
     assert lost.brought() == ["12", "13", "14"]
-    # Only that range had been begun; what came later is the next one.
+    # Only that range had been started. Later records belong to the next one.
     lost.run("replay")
     assert lost.brought() == ["12", "13", "14", "15"]
 
 
-def test_what_a_killed_worker_had_copied_and_not_noted_is_no_tail(lost: Lost) -> None:
+def test_records_that_a_killed_worker_replicated_without_storing_the_offset_are_no_tail(lost: Lost) -> None:
     lost.send(10)
     lost.note(6)
     row = lost.run()["partitions"][0]
     assert (row["already_replicated"], row["begin"], row["records"]) == (3, 10, 1)
-    # It may have died before it noted anything at all.
+    # It may have died before it stored any offset.
     lost.note(-1)
     row = lost.run()["partitions"][0]
     assert (row["already_replicated"], row["begin"], row["records"]) == (10, 10, 1)
-    # Where retention has taken the beginning of the copy, that proves nothing any more: a record too many.
+    # If retention has removed the beginning of the copy, that proves nothing any more: the tail has one record too
+    # many.
     replica = TopicPartition(f"{lost.p}.{lost.topic}", 0, 1)
-    admin = AdminClient({"bootstrap.servers": lost.servers(lost.b)})  # it must outlive what it is asked
+    admin = AdminClient({"bootstrap.servers": lost.servers(lost.b)})  # It must still exist when it is read.
     admin.delete_records([replica])[replica].result()
     row = lost.run()["partitions"][0]
     assert (row["already_replicated"], row["begin"], row["records"]) == (0, 0, 11)
 
 
-def test_a_flow_that_runs_a_topic_of_another_life_and_a_tail_with_a_hole_are_refused(lost: Lost) -> None:
+def test_a_running_flow_a_re_created_topic_and_a_tail_with_a_gap_are_refused(lost: Lost) -> None:
     lost.send(*range(10, 15))
     other = {**lost.ids, lost.p: {lost.topic: "another"}}
     lost.journaled(other)
@@ -260,12 +261,12 @@ def test_a_flow_that_runs_a_topic_of_another_life_and_a_tail_with_a_hole_are_ref
     assert lost.run()["error"]["code"] == "flow_running"
 
 
-def test_a_side_that_came_back_shorter_is_named_and_the_flow_goes_on_from_there(lost: Lost) -> None:
+def test_a_cluster_that_came_back_with_shorter_logs_is_reported_and_the_flow_continues_from_there(lost: Lost) -> None:
     lost.note(20)
     row = lost.run()["partitions"][0]
     assert row["truncated"] == [10, 21]
     assert lost.run("replay")["error"]["code"] == "tail_truncated"
-    # What was once brought over of offsets that are other records now says nothing of those.
+    # Records replayed earlier from offsets that now hold other records do not count for them.
     lost.plan(begin=20, end=30, through=30)
     assert lost.run()["partitions"][0]["truncated"] == [10, 30]
     assert lost.run("replay", accept_expired=[lost.topic])["rc"] == 0
@@ -275,7 +276,7 @@ def test_a_side_that_came_back_shorter_is_named_and_the_flow_goes_on_from_there(
     assert (row["begin"], row["end"], row["truncated"]) == (10, 11, None)
 
 
-def test_a_newer_record_of_the_same_key_is_not_overtaken_unasked(lost: Lost) -> None:
+def test_a_newer_record_of_the_same_key_is_not_replaced_without_confirmation(lost: Lost) -> None:
     lost.send(10)
     lost.send(11, alias=lost.b)
     refused = lost.run("replay", into="original")

@@ -1,8 +1,8 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""dr_seed on real workers: a flow of a pair with the policy identity begins at its cut, checked by reading both
-logs.
+"""dr_seed on real workers: a flow of a pair with the policy identity begins at its cut, verified
+by reading both logs.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ pytestmark = pytest.mark.integration
 
 P, B = "AP", "AB"
 THERE, BACK = {"source": P, "target": B}, {"source": B, "target": P}
-# The same two clusters under other names: a flow of somebody who does not use this collection.
+# The same two clusters under other names: a flow of a user without this collection.
 HAND = {P: "HP", B: "HB"}
 Flow = dict[str, str]
 Nested = dict[str, dict[str, int]]
 Offsets = dict[tuple[str, int], int]
 
 
-class Pair:
-    """A pair with the policy identity. Every test has topics of its own; the connectors are shared."""
+class LabPair:
+    """A pair with the policy identity. Every test has topics of its own, and the connectors are shared."""
 
     def __init__(self, lab: Any) -> None:
         found = lab.info()["clusters"]
@@ -68,7 +68,7 @@ class Pair:
     # ---- topics and records
 
     def topic(self, partitions: int = 1, sides: Iterable[str] = (P, B)) -> str:
-        name = f"arm-{uuid.uuid4().hex[:8]}"
+        name = f"seed-{uuid.uuid4().hex[:8]}"
         for alias in sides:
             items = [{"name": name, "partitions": partitions}]
             made = run_module(kafka_topic, {"bootstrap_servers": self.servers(alias), "topics": items})
@@ -76,19 +76,19 @@ class Pair:
         return name
 
     def send(self, alias: str, topic: str, partition: int, count: int, **more: Any) -> None:
-        """Records that differ in key, value and header, unless ``more`` says what they are."""
+        """Send records that differ in key, value and header, unless ``more`` sets them."""
         for _number in range(count):
-            fingerprint = uuid.uuid4().hex
+            unique = uuid.uuid4().hex
             record = {
-                "value": fingerprint,
-                "key": fingerprint[:6],
-                "headers": [("from", alias.encode()), ("n", fingerprint.encode())],
+                "value": unique,
+                "key": unique[:6],
+                "headers": [("from", alias.encode()), ("n", unique.encode())],
             }
             self._producers[alias].produce(topic, partition=partition, **{**record, **more})
         assert self._producers[alias].flush(30) == 0
 
     def send_both(self, topic: str, partition: int, count: int) -> None:
-        """The same records on both sides, as if they had been copied."""
+        """Write the same records on both clusters, as if they had been replicated."""
         for _number in range(count):
             same: dict[str, Any] = {
                 "value": uuid.uuid4().hex,
@@ -100,7 +100,7 @@ class Pair:
                 self.send(alias, topic, partition, 1, **same)
 
     def transact(self, alias: str, topic: str, partition: int, count: int, commit: bool = True) -> None:
-        """One transaction; returns when its marker is in the log."""
+        """Run one transaction. Return when its marker is in the log."""
         with self.open_transaction(alias, topic, partition, count, commit):
             pass
 
@@ -123,7 +123,7 @@ class Pair:
         assert observed.done, "the marker of an ended transaction was not written"
 
     def cut_off(self, alias: str, topic: str, partition: int, before: int) -> None:
-        """Remove the records below ``before``, as expiry does."""
+        """Remove the records below ``before``, as retention does."""
         admin = AdminClient({"bootstrap.servers": self.servers(alias)})
         for future in admin.delete_records([TopicPartition(topic, partition, before)]).values():
             future.result()
@@ -138,16 +138,16 @@ class Pair:
         return self.ranges(alias, topic, isolation)[partition][1]
 
     def ends(self, alias: str, topic: str) -> Nested:
-        """As the journal has them."""
+        """The ends as the journal stores them."""
         return {topic: {str(number): end for number, (_start, end) in self.ranges(alias, topic).items()}}
 
     def ids(self, topic: str) -> dict[str, dict[str, str]]:
-        """As the journal of an enabled pair has them."""
+        """The ids in the journal of an enabled pair."""
         states = {alias: describe(self.kafka[alias], [topic])[topic] for alias in (P, B)}
         return {alias: {topic: state.topic_id} for alias, state in states.items() if state is not None}
 
     def log(self, alias: str, topic: str) -> dict[int, list[object]]:
-        """Everything that a reader of committed records gets, without the offsets, by partition."""
+        """The records that a read_committed consumer receives, without offsets, by partition."""
         return {
             number: [
                 (one.timestamp, one.key, one.value, one.headers)
@@ -159,7 +159,7 @@ class Pair:
     # ---- flows
 
     def flow(self, flow: Flow, state: str, *topics: str, hand: bool = False) -> None:
-        """The source connector of a flow. ``hand``: one of another name for the same clusters."""
+        """The source connector of a flow. ``hand``: one with another name for the same clusters."""
         ends = {
             end: {key: self.clusters[flow[end]][key] for key in ("bootstrap_servers", "cluster_id")}
             | {"alias": HAND[flow[end]] if hand else flow[end]}
@@ -172,7 +172,7 @@ class Pair:
             "policy": "identity",
             "replication_factor": 1,
             "tasks_max": 1,
-            # Heartbeats of another pair in the same lab would go round; nothing here needs them.
+            # Heartbeats of another pair in the same lab would be replicated in a loop. No test here needs them.
             "source_settings": {"refresh.topics.interval.seconds": 1, "heartbeats.replication.enabled": False},
             "parts": ["source"],
             "state": state,
@@ -189,7 +189,7 @@ class Pair:
         assert result["rc"] == 0, result["msg"]
 
     def copy(self, flow: Flow, topic: str) -> None:
-        """Run a flow until everything is copied, then stop it without tasks."""
+        """Run a flow until every record is replicated, then stop it without tasks."""
         self.flow(flow, "running", topic)
         try:
             self.wait_replicated(flow, topic)
@@ -197,7 +197,9 @@ class Pair:
             self.flow(flow, "stopped")
 
     def copy_while_written(self, flow: Flow, topic: str, *partitions: int) -> None:
-        """As ``copy``, with more records in ``partitions`` meanwhile: what comes again by mistake has come by then."""
+        """Like ``copy``, while records are written in ``partitions``: records replicated again by mistake arrive by
+        then.
+        """
         self.flow(flow, "running", topic)
         try:
             self.wait_replicated(flow, topic)
@@ -211,17 +213,17 @@ class Pair:
         return self._rest[flow["target"]], connector_name(flow["source"], flow["target"], "source")
 
     def offsets(self, flow: Flow) -> Offsets:
-        """Everything that the connector knows, under whatever alias."""
+        """All offsets that the connector stores, under any alias."""
         return replicated_offsets(*self.connector(flow))
 
     def state(self, flow: Flow) -> object:
-        """All connectors, and what that of the flow knows: a refusal leaves all of it as it was."""
+        """All connectors, and the stored offsets of the flow's connector: a refusal changes none of them."""
         return [self._rest[alias].connectors() for alias in (P, B)], self.offsets(flow)
 
     # ---- the module
 
     def seed(self, flow: Flow, topic: str, /, *, check: bool = False, **more: Any) -> dict[str, Any]:
-        params = {"clusters": self.clusters, "topics": [topic], "policy": "identity", "pair": "arm", **flow, **more}
+        params = {"clusters": self.clusters, "topics": [topic], "policy": "identity", "pair": "seed", **flow, **more}
         ids = params.pop("topic_ids", None)
         if ids:
             params |= journal_state(self.clusters, (flow["target"], flow["source"]), topic_ids=ids)
@@ -237,14 +239,14 @@ class Pair:
 
 
 def known(topic: str, *last_replicated_offset: int | None) -> Offsets:
-    """Last copied offsets of the first partitions."""
+    """The last replicated offsets of the first partitions."""
     return {(topic, number): offset for number, offset in enumerate(last_replicated_offset) if offset is not None}
 
 
 @pytest.fixture(scope="module")
-def pair(lab: Any) -> Iterator[Pair]:
+def pair(lab: Any) -> Iterator[LabPair]:
     """Both source connectors exist and are stopped."""
-    made = Pair(lab)
+    made = LabPair(lab)
     idle = made.topic()
     for flow in (THERE, BACK):
         made.flow(flow, "present", idle)
@@ -256,8 +258,11 @@ def pair(lab: Any) -> Iterator[Pair]:
 
 
 @pytest.fixture(scope="module")
-def left(pair: Pair) -> tuple[str, Nested, Nested]:
-    """A topic after a failover to B: copied, stopped, written on B. With the cut and the ends of P. Only read it."""
+def left(pair: LabPair) -> tuple[str, Nested, Nested]:
+    """A topic after a failover to B: replicated, stopped, and written on B.
+
+    With the cut and the ends of P. Read only.
+    """
     topic = pair.topic(3)
     pair.transact(P, topic, 0, 3)
     pair.send(P, topic, 1, 6)
@@ -271,11 +276,11 @@ def left(pair: Pair) -> tuple[str, Nested, Nested]:
 # ---- at a cut
 
 
-def test_the_flow_back_copies_exactly_what_was_written_behind_the_cut(pair: Pair) -> None:
+def test_the_flow_back_replicates_exactly_the_records_after_the_cut(pair: LabPair) -> None:
     """R22: partition 2 has the cut 0, partition 3 was never written."""
     topic = pair.topic(4)
     pair.send(P, topic, 0, 12)
-    pair.transact(P, topic, 1, 4)  # its marker is not copied: both sides count differently from here on
+    pair.transact(P, topic, 1, 4)  # Its marker is not replicated: offsets differ between the clusters from here on.
     pair.send(P, topic, 1, 3)
     pair.copy(THERE, topic)
     cut, ends = pair.ends(B, topic), pair.ends(P, topic)
@@ -297,8 +302,8 @@ def test_the_flow_back_copies_exactly_what_was_written_behind_the_cut(pair: Pair
     assert {number: records[: len(old[number])] for number, records in here.items()} == old
 
 
-def test_there_and_back_and_there_again_every_record_is_on_both_sides_once(pair: Pair) -> None:
-    """R22: with the offsets of the first round, records would come back to where they came from."""
+def test_after_three_moves_every_record_is_once_on_each_cluster(pair: LabPair) -> None:
+    """R22: with the offsets of the first round, records would be replicated back to their origin."""
     topic = pair.topic(2)
     pair.send(P, topic, 0, 5)
     pair.copy(THERE, topic)
@@ -319,15 +324,15 @@ def test_there_and_back_and_there_again_every_record_is_on_both_sides_once(pair:
     assert [len(records) for records in pair.log(P, topic).values()] == [5 + 2 * 4, 2 * 5]
 
 
-def test_an_offset_that_an_earlier_round_left_where_the_cut_is_0_is_forgotten(pair: Pair) -> None:
-    """R22: it survives the deletion of the connector, and everything below it would be left out."""
+def test_a_stored_offset_of_an_earlier_round_is_removed_if_the_cut_is_0(pair: LabPair) -> None:
+    """R22: it survives the deletion of the connector, and all records before it would be left out."""
     topic = pair.topic(2)
     pair.send(B, topic, 0, 8)
     rest, name = pair.connector(BACK)
-    set_offsets(rest, name, B, {(topic, 0): 5, ("arm-gone", 3): 9})
+    set_offsets(rest, name, B, {(topic, 0): 5, ("seed-gone", 3): 9})
     pair.flow(BACK, "absent")
     pair.flow(BACK, "present", topic)
-    assert pair.offsets(BACK) == {(topic, 0): 5, ("arm-gone", 3): 9}
+    assert pair.offsets(BACK) == {(topic, 0): 5, ("seed-gone", 3): 9}
 
     result = pair.seed(BACK, topic, cut={topic: {"0": 0, "1": 0}}, ends={topic: {"0": 0, "1": 0}})
 
@@ -337,19 +342,19 @@ def test_an_offset_that_an_earlier_round_left_where_the_cut_is_0_is_forgotten(pa
     assert len(pair.log(P, topic)[0]) == 10
 
 
-def test_the_offsets_are_as_wanted_heartbeats_keep_theirs_and_again_changes_nothing(
-    pair: Pair, left: tuple[str, Nested, Nested]
+def test_the_offsets_are_set_heartbeats_keep_theirs_and_a_second_run_changes_nothing(
+    pair: LabPair, left: tuple[str, Nested, Nested]
 ) -> None:
     topic, cut, ends = left
     rest, name = pair.connector(BACK)
-    # A flow that copied heartbeats for a while, and another topic.
-    set_offsets(rest, name, B, {("heartbeats", 0): 41, (topic, 0): 0, ("arm-gone", 0): 7})
+    # A flow that replicated heartbeats for a while, and another topic.
+    set_offsets(rest, name, B, {("heartbeats", 0): 41, (topic, 0): 0, ("seed-gone", 0): 7})
     first = pair.seed(BACK, topic, cut=cut, ends=ends)
     assert (first["rc"], first["changed"], first["late_writes"]) == (0, True, [])
     assert pair.offsets(BACK) == {("heartbeats", 0): 41, **known(topic, 2, 5)}
     (change,) = first["changes"]
     assert (change["name"], change["status"]) == (name, "done")
-    assert change["before"] == {"arm-gone": {"0": 7}, "heartbeats": {"0": 41}, topic: {"0": 0}}
+    assert change["before"] == {"seed-gone": {"0": 7}, "heartbeats": {"0": 41}, topic: {"0": 0}}
     assert change["after"] == {"heartbeats": {"0": 41}, topic: {"0": 2, "1": 5}}
     before = pair.state(BACK)
     second = pair.seed(BACK, topic, cut=cut, ends=ends)
@@ -359,9 +364,12 @@ def test_the_offsets_are_as_wanted_heartbeats_keep_theirs_and_again_changes_noth
     set_offsets(rest, name, B, {})
 
 
-def test_what_was_armed_is_journaled(pair: Pair, left: tuple[str, Nested, Nested]) -> None:
+def test_the_seeded_offsets_are_journaled(pair: LabPair, left: tuple[str, Nested, Nested]) -> None:
     topic, cut, ends = left
-    place: dict[str, Any] = {"topic": f"journal-{uuid.uuid4().hex[:8]}-internal", "pair": f"arm-{uuid.uuid4().hex[:6]}"}
+    place: dict[str, Any] = {
+        "topic": f"journal-{uuid.uuid4().hex[:8]}-internal",
+        "pair": f"seed-{uuid.uuid4().hex[:6]}",
+    }
     for alias in (P, B):
         items = [{"name": place["topic"], "partitions": 1}]
         made = run_module(kafka_topic, {"bootstrap_servers": pair.servers(alias), "topics": items})
@@ -383,20 +391,20 @@ def test_what_was_armed_is_journaled(pair: Pair, left: tuple[str, Nested, Nested
     assert (seeded["flow"], seeded["cut"], seeded["resumed"]) == (f"{B}->{P}", cut, ends)
 
 
-# ---- refused, and nothing was changed
+# ---- refusals, which change nothing -
 
 
-def test_a_connector_that_runs_is_refused(pair: Pair, left: tuple[str, Nested, Nested]) -> None:
-    """Offsets that are set under a running connector do nothing, or are overwritten."""
+def test_a_running_connector_is_refused(pair: LabPair, left: tuple[str, Nested, Nested]) -> None:
+    """Offsets that are set under a running connector have no effect, or are overwritten."""
     topic, cut, ends = left
     pair.flow(BACK, "running", pair.topic())
     try:
         error = pair.refused(BACK, topic, cut=cut, ends=ends)
-        # Where it began was decided before: an enable that is repeated leaves it alone.
+        # Its start was decided before: a repeated enable does not change it.
         before = pair.offsets(BACK)
         again = pair.seed(BACK, topic, topic_ids=pair.ids(topic))
         assert (again["rc"], again["changed"], again["seeded"], again["cut_record"]) == (0, False, False, None)
-        # Where the journal does not know that, it is looked at, and for that the connector has to stand still.
+        # If the journal does not have it, the logs are compared, and the connector must be stopped for that.
         for unknown in ({"topic_ids": {}}, {"topic_ids": pair.ids(topic), "moved": True}):
             assert pair.refused(BACK, topic, **unknown)["code"] == "not_stopped"
         assert pair.offsets(BACK) == before
@@ -406,7 +414,7 @@ def test_a_connector_that_runs_is_refused(pair: Pair, left: tuple[str, Nested, N
     assert f'"{B}->{P}.MirrorSourceConnector" is RUNNING with 1 tasks' in error["message"]
 
 
-def test_a_connector_that_does_not_exist_is_refused(pair: Pair, left: tuple[str, Nested, Nested]) -> None:
+def test_a_connector_that_does_not_exist_is_refused(pair: LabPair, left: tuple[str, Nested, Nested]) -> None:
     topic, cut, _ends = left
     clusters = {"XP": pair.clusters[P], "XB": pair.clusters[B]}
     before = pair.state(BACK)
@@ -417,8 +425,8 @@ def test_a_connector_that_does_not_exist_is_refused(pair: Pair, left: tuple[str,
     assert pair.state(BACK) == before
 
 
-def test_while_the_other_direction_runs_it_is_refused(pair: Pair, left: tuple[str, Nested, Nested]) -> None:
-    """Records would go round."""
+def test_it_is_refused_while_the_other_direction_runs(pair: LabPair, left: tuple[str, Nested, Nested]) -> None:
+    """Records would be replicated in a loop."""
     topic, cut, ends = left
     pair.flow(THERE, "running", pair.topic())
     try:
@@ -431,7 +439,7 @@ def test_while_the_other_direction_runs_it_is_refused(pair: Pair, left: tuple[st
 
 @pytest.mark.parametrize("alias", [P, B])
 def test_another_topic_than_the_journaled_one_is_refused(
-    pair: Pair, left: tuple[str, Nested, Nested], alias: str
+    pair: LabPair, left: tuple[str, Nested, Nested], alias: str
 ) -> None:
     topic, cut, ends = left
     ids = {**pair.ids(topic), alias: {topic: "AAAAAAAAAAAAAAAAAAAAAA"}}
@@ -440,7 +448,7 @@ def test_another_topic_than_the_journaled_one_is_refused(
     assert f'"{topic}" on {alias}' in error["message"]
 
 
-def test_a_cut_beyond_the_end_of_the_log_is_refused(pair: Pair, left: tuple[str, Nested, Nested]) -> None:
+def test_a_cut_beyond_the_end_of_the_log_is_refused(pair: LabPair, left: tuple[str, Nested, Nested]) -> None:
     topic, cut, ends = left
     end = pair.end(B, topic, 1)
     error = pair.refused(BACK, topic, cut={topic: {**cut[topic], "1": end + 4}}, ends=ends)
@@ -449,7 +457,7 @@ def test_a_cut_beyond_the_end_of_the_log_is_refused(pair: Pair, left: tuple[str,
     assert "4 offsets are missing" in error["message"]
 
 
-def test_a_partition_without_a_cut_begins_at_0_only_if_the_target_never_held_a_record_of_it(pair: Pair) -> None:
+def test_a_partition_without_a_cut_begins_at_0_only_if_it_never_had_a_record_on_the_target(pair: LabPair) -> None:
     topic = pair.topic(2)
     pair.send(B, topic, 1, 3)
     assert pair.seed(BACK, topic, cut={topic: {"0": 0}})["rc"] == 0
@@ -461,8 +469,8 @@ def test_a_partition_without_a_cut_begins_at_0_only_if_the_target_never_held_a_r
     assert f"up to offset 2 on {P}" in error["message"]
 
 
-def test_a_cut_below_the_start_of_the_log_is_refused(pair: Pair) -> None:
-    """Records behind the cut expired before they could be copied back."""
+def test_a_cut_below_the_start_of_the_log_is_refused(pair: LabPair) -> None:
+    """Records after the cut expired before they could be replicated back."""
     topic = pair.topic(2)
     for partition in (0, 1):
         pair.send(B, topic, partition, 9)
@@ -471,16 +479,16 @@ def test_a_cut_below_the_start_of_the_log_is_refused(pair: Pair) -> None:
     error = pair.refused(BACK, topic, cut=cut)
     assert error["code"] == "cut_outside_log"
     assert f"{topic}-1 on {B}: the cut 4 is outside the log [7, 9); 3 offsets expired" in error["message"]
-    # At the start of the log nothing is lost.
+    # At the start of the log, no record is lost.
     assert pair.seed(BACK, topic, cut={topic: {"0": 4, "1": 7}})["rc"] == 0
     assert pair.offsets(BACK) == known(topic, 3, 6)
 
 
-def test_records_that_were_written_behind_the_barrier_are_refused_unless_they_are_accepted(pair: Pair) -> None:
+def test_records_written_after_the_barrier_are_refused_unless_they_are_accepted(pair: LabPair) -> None:
     topic = pair.topic(2)
     pair.send_both(topic, 1, 4)
     cut, ends = pair.ends(B, topic), pair.ends(P, topic)
-    pair.send(P, topic, 1, 3)  # an application that was not stopped
+    pair.send(P, topic, 1, 3)  # An application that was not stopped.
     tail = pair.log(P, topic)[1][4:]
     pair.send(B, topic, 0, 2)
     pair.send(B, topic, 1, 2)
@@ -502,8 +510,8 @@ def test_records_that_were_written_behind_the_barrier_are_refused_unless_they_ar
 
 
 @pytest.mark.parametrize(("commit", "end"), [(True, 6), (False, 4)], ids=["marker", "aborted"])
-def test_what_no_reader_receives_is_no_tail(pair: Pair, commit: bool, end: int) -> None:
-    """R5 and R19: transaction markers, and the records of aborted transactions."""
+def test_markers_and_aborted_records_are_no_tail(pair: LabPair, commit: bool, end: int) -> None:
+    """R5 and R19: no consumer receives transaction markers and the records of aborted transactions."""
     topic = pair.topic()
     pair.send(P, topic, 0, 4)
     pair.send(B, topic, 0, 5)
@@ -515,7 +523,7 @@ def test_what_no_reader_receives_is_no_tail(pair: Pair, commit: bool, end: int) 
     assert pair.offsets(BACK) == known(topic, 3)
 
 
-def test_a_transaction_that_is_still_open_behind_the_barrier_may_become_a_tail(pair: Pair) -> None:
+def test_a_transaction_that_is_still_open_after_the_barrier_may_become_a_tail(pair: LabPair) -> None:
     topic = pair.topic(1)
     pair.send(P, topic, 0, 4)
     pair.send(B, topic, 0, 5)
@@ -529,7 +537,7 @@ def test_a_transaction_that_is_still_open_behind_the_barrier_may_become_a_tail(p
 
 
 @pytest.mark.parametrize("sides", [(P, B), (P,)], ids=["empty", "missing"])
-def test_where_the_target_was_never_written_the_flow_begins_at_0(pair: Pair, sides: tuple[str, ...]) -> None:
+def test_if_the_target_was_never_written_the_flow_begins_at_0(pair: LabPair, sides: tuple[str, ...]) -> None:
     topic = pair.topic(2, sides)
     for partition, count in ((0, 7), (1, 2)):
         pair.send(P, topic, partition, count)
@@ -541,15 +549,15 @@ def test_where_the_target_was_never_written_the_flow_begins_at_0(pair: Pair, sid
     assert pair.log(B, topic) == pair.log(P, topic)
 
 
-def test_offsets_that_fit_both_logs_stay_and_a_foreign_record_on_the_target_is_refused(pair: Pair) -> None:
-    """A record that somebody else has written on the target would never be copied back."""
+def test_offsets_that_fit_both_logs_are_kept_and_a_foreign_record_on_the_target_is_refused(pair: LabPair) -> None:
+    """A record that a foreign producer wrote on the target would never be replicated back."""
     topic = pair.topic(3)
     rest, name = pair.connector(THERE)
     set_offsets(rest, name, P, {})
     pair.send(P, topic, 0, 5)
     pair.transact(P, topic, 1, 2)
     pair.copy(THERE, topic)
-    pair.send(P, topic, 0, 3)  # not yet copied
+    pair.send(P, topic, 0, 3)  # Not replicated yet.
     pair.transact(P, topic, 1, 2, commit=False)
     kept = pair.offsets(THERE)
     assert kept == known(topic, 4, 1)
@@ -566,8 +574,8 @@ def test_offsets_that_fit_both_logs_stay_and_a_foreign_record_on_the_target_is_r
 
 
 @pytest.mark.parametrize("start", [0, 5], ids=["whole log", "expired up to the offset"])
-def test_an_offset_of_an_earlier_round_does_not_fit_and_the_cut_is_found_by_content(pair: Pair, start: int) -> None:
-    """Both sides hold the same 8 records since, of which the flow knows 5: it would copy the others once more."""
+def test_an_offset_of_an_earlier_round_does_not_fit_and_the_cut_is_found_by_content(pair: LabPair, start: int) -> None:
+    """Both clusters have the same 8 records since. The flow has stored 5 and would replicate the others again."""
     topic = pair.topic()
     pair.send_both(topic, 0, 8)
     pair.cut_off(P, topic, 0, start)
@@ -580,8 +588,8 @@ def test_an_offset_of_an_earlier_round_does_not_fit_and_the_cut_is_found_by_cont
     assert pair.offsets(THERE) == known(topic, 7)
 
 
-def test_an_offset_past_the_end_of_the_source_does_not_fit(pair: Pair) -> None:
-    """The topic of the earlier round was another one."""
+def test_an_offset_past_the_end_of_the_source_does_not_fit(pair: LabPair) -> None:
+    """The topic of the earlier round was re-created."""
     topic = pair.topic(2)
     pair.send_both(topic, 0, 4)
     pair.send(P, topic, 1, 2)
@@ -593,14 +601,14 @@ def test_an_offset_past_the_end_of_the_source_does_not_fit(pair: Pair) -> None:
     assert pair.offsets(THERE) == known(topic, 3)
 
 
-def test_a_failover_that_was_done_by_hand_is_found_by_content(pair: Pair) -> None:
-    """R22: a flow of another name copied, and its offsets are not ours."""
+def test_the_cut_of_a_manual_failover_is_found_by_content(pair: LabPair) -> None:
+    """R22: a flow with another name replicated, so our connector has no offsets."""
     topic = pair.topic(5)
     pair.send(P, topic, 0, 6)
     pair.transact(P, topic, 1, 3)
     pair.send(P, topic, 1, 2)
     pair.send(P, topic, 2, 4)
-    # Alike but for the timestamp, as the records of a meter may be.
+    # Equal except for the timestamp, as the records of a meter may be.
     now = int(time.time() * 1000)
     for number in range(5):
         pair.send(P, topic, 4, 1, value="same", key=None, headers=[], timestamp=now + number)
@@ -611,7 +619,7 @@ def test_a_failover_that_was_done_by_hand_is_found_by_content(pair: Pair) -> Non
     finally:
         pair.flow(THERE, "stopped", hand=True)
     cut, ends = pair.ends(B, topic), pair.ends(P, topic)
-    pair.transact(P, topic, 2, 2, commit=False)  # a tail that no reader receives
+    pair.transact(P, topic, 2, 2, commit=False)  # A tail that no consumer receives.
     for partition, count in ((0, 4), (1, 1), (3, 2), (4, 3)):
         pair.send(B, topic, partition, count)
     rest, name = pair.connector(BACK)
@@ -629,14 +637,14 @@ def test_a_failover_that_was_done_by_hand_is_found_by_content(pair: Pair) -> Non
     pair.copy_while_written(BACK, topic, 0, 1, 2, 3, 4)
     assert pair.log(P, topic) == pair.log(B, topic)
     assert [len(records) for records in pair.log(P, topic).values()] == [12, 8, 6, 4, 10]
-    # What the connector knows now fits, and there is nothing to be found any more.
+    # The stored offsets of the connector fit now, so no cut needs to be found.
     again = pair.seed(BACK, topic, topic_ids=pair.ids(topic))
     assert (again["rc"], again["changed"], again["cut_record"]) == (0, False, None)
 
 
-@pytest.mark.parametrize("journaled", [{}, {P: {"arm-other": "AAAAAAAAAAAAAAAAAAAAAA"}}], ids=["nothing", "another"])
-def test_a_topic_that_the_journal_does_not_know_has_a_cut_too(pair: Pair, journaled: dict[str, dict[str, str]]) -> None:
-    """Whatever it holds was not watched; only of known topics nothing has to be told."""
+@pytest.mark.parametrize("journaled", [{}, {P: {"seed-other": "AAAAAAAAAAAAAAAAAAAAAA"}}], ids=["nothing", "another"])
+def test_a_topic_that_is_not_in_the_journal_has_a_cut_too(pair: LabPair, journaled: dict[str, dict[str, str]]) -> None:
+    """The pair did not observe its records. Only for journaled topics no cut is needed."""
     old, new = pair.topic(), pair.topic(2)
     for topic in (old, new):
         pair.send_both(topic, 0, 3)
@@ -646,13 +654,13 @@ def test_a_topic_that_the_journal_does_not_know_has_a_cut_too(pair: Pair, journa
     assert result["rc"] == 0, result["msg"]
     assert result["cut_record"]["joined"] == [new]
     assert result["cut_record"]["cut"] == {old: {"0": 3}, new: {"0": 3, "1": 0}}
-    # Now the offset of the known topic fits.
+    # Now the offset of the journaled topic fits.
     again = pair.seed(BACK, new, topics=[old, new], topic_ids=ids)
     assert (again["changed"], again["cut_record"]["cut"]) == (False, {new: {"0": 3, "1": 0}})
 
 
 @pytest.mark.parametrize("times", [0, 2])
-def test_a_last_record_that_is_not_there_exactly_once_gives_no_cut(pair: Pair, times: int) -> None:
+def test_a_last_record_that_does_not_occur_exactly_once_gives_no_cut(pair: LabPair, times: int) -> None:
     topic = pair.topic(2)
     last: dict[str, Any] = {"value": "last", "key": "k", "headers": [("h", b"1")], "timestamp": int(time.time() * 1000)}
     for alias in (P, B):
@@ -660,7 +668,7 @@ def test_a_last_record_that_is_not_there_exactly_once_gives_no_cut(pair: Pair, t
     pair.send(P, topic, 1, 1, **last)
     pair.send(B, topic, 1, times, **last)
     pair.send(B, topic, 1, 3)
-    # Nearly alike is another record.
+    # A nearly equal record is another record.
     others: list[dict[str, Any]] = [{"key": None}, {"headers": []}, {"timestamp": last["timestamp"] - 1}]
     for near in others:
         pair.send(B, topic, 1, 1, **{**last, **near})
@@ -670,7 +678,7 @@ def test_a_last_record_that_is_not_there_exactly_once_gives_no_cut(pair: Pair, t
     assert f"its last record there (offset 2) lies {times} times on {B}" in error["message"]
 
 
-def test_a_target_whose_records_have_expired_gives_no_cut(pair: Pair) -> None:
+def test_a_target_whose_records_have_expired_gives_no_cut(pair: LabPair) -> None:
     topic = pair.topic(2)
     pair.send(P, topic, 1, 5)
     pair.send(B, topic, 1, 5)
@@ -685,8 +693,8 @@ def test_a_target_whose_records_have_expired_gives_no_cut(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("given", [True, False], ids=["cut", "no cut"])
-def test_check_mode_changes_nothing(pair: Pair, left: tuple[str, Nested, Nested], given: bool) -> None:
-    """R25."""
+def test_check_mode_changes_nothing(pair: LabPair, left: tuple[str, Nested, Nested], given: bool) -> None:
+    """R25: the module neither sets offsets nor journals them."""
     topic, cut, ends = left
     rest, name = pair.connector(BACK)
     set_offsets(rest, name, B, known(topic, 0, 1, 2))

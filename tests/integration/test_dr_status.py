@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""dr_status_info on real brokers and real MirrorMaker 2: what is believed, what is not, and how a wait ends."""
+"""dr_status_info on real brokers and real MirrorMaker 2: which states count as evidence, and how a wait ends."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ P, B = "SP", "SB"
 THERE, BACK = {"source": P, "target": B}, {"source": B, "target": P}
 
 
-class Pair:
-    """A pair of its own in the lab: topics, flows and what is asked about them."""
+class LabPair:
+    """A pair of its own in the lab: its topics, its flows and the queries about them."""
 
     def __init__(self, lab: Any) -> None:
         found = lab.info()["clusters"]
@@ -42,7 +42,7 @@ class Pair:
         self.plain, self.tx, self.open, self.gone, self.cut, self.alone, self.large = (
             f"status-{name}-{run}" for name in ("plain", "tx", "open", "gone", "cut", "alone", "large")
         )
-        self.last_replicated_offset = [self.plain, self.tx, self.open, self.gone, self.cut]
+        self.replicated_topics = [self.plain, self.tx, self.open, self.gone, self.cut]
         self.group = f"status-{run}"
 
     def servers(self, alias: str) -> str:
@@ -63,7 +63,7 @@ class Pair:
         params = {
             **ends,
             "connect_url": self.clusters[flow["target"]]["connect_url"],
-            "topics": topics or self.last_replicated_offset,
+            "topics": topics or self.replicated_topics,
             "groups": [self.group],
             "replication_factor": 1,
             "tasks_max": 1,
@@ -98,10 +98,10 @@ class Pair:
 
 
 @pytest.fixture(scope="module")
-def pair(lab: Any) -> Iterator[Pair]:
-    """Both flows run; they are deleted at the end, so that no heartbeat goes round between several pairs."""
-    made = Pair(lab)
-    made.make_topics(*made.last_replicated_offset, made.alone, made.large)
+def pair(lab: Any) -> Iterator[LabPair]:
+    """Both flows run. They are deleted at the end, so that heartbeats do not loop between several pairs."""
+    made = LabPair(lab)
+    made.make_topics(*made.replicated_topics, made.alone, made.large)
     for flow in (THERE, BACK):
         made.flow(flow, "running")
     yield made
@@ -110,8 +110,8 @@ def pair(lab: Any) -> Iterator[Pair]:
 
 
 @contextmanager
-def stopped(pair: Pair) -> Iterator[None]:
-    """The source connector THERE is stopped meanwhile."""
+def stopped(pair: LabPair) -> Iterator[None]:
+    """Stop the source connector THERE within the context."""
     pair.flow(THERE, "stopped", parts=["source"])
     try:
         yield
@@ -120,7 +120,7 @@ def stopped(pair: Pair) -> Iterator[None]:
 
 
 def only(result: dict[str, Any]) -> dict[str, Any]:
-    """The one partition of the one flow that was asked for."""
+    """The only partition of the requested flow."""
     (flow,) = result["status"]["flows"]
     (partition,) = flow["partitions"]
     return dict(partition)
@@ -129,8 +129,8 @@ def only(result: dict[str, Any]) -> dict[str, Any]:
 # ---- flows
 
 
-def test_flows_are_waited_for_until_records_or_heartbeats_prove_them(pair: Pair) -> None:
-    result = pair.status(*pair.last_replicated_offset, flows=[THERE, BACK], wait_for="flowing", wait_timeout=120)
+def test_a_wait_for_flows_ends_once_records_or_heartbeats_prove_them(pair: LabPair) -> None:
+    result = pair.status(*pair.replicated_topics, flows=[THERE, BACK], wait_for="flowing", wait_timeout=120)
     assert (result["rc"], result["changed"], result["verdict"]) == (0, False, "PROVEN")
     assert [flow["name"] for flow in result["status"]["flows"]] == [f"{P}->{B}", f"{B}->{P}"]
     assert result["status"]["missing"] == []
@@ -138,7 +138,7 @@ def test_flows_are_waited_for_until_records_or_heartbeats_prove_them(pair: Pair)
         assert (flow["lag"], flow["heartbeat_age_s"] is not None, flow["final"]) == (0, True, False)
 
 
-def test_everything_copied_has_no_lag_and_the_same_ends(pair: Pair) -> None:
+def test_a_fully_replicated_topic_has_no_lag_and_equal_ends(pair: LabPair) -> None:
     pair.send(pair.plain, 20)
     result = pair.status(wait_for="replicated")
     assert result["rc"] == 0, result["msg"]
@@ -148,7 +148,7 @@ def test_everything_copied_has_no_lag_and_the_same_ends(pair: Pair) -> None:
     assert row["end"] == row["replica_end"]
 
 
-def test_the_lag_of_a_stopped_flow_is_counted_exactly_and_refutes_it(pair: Pair) -> None:
+def test_the_lag_of_a_stopped_flow_is_counted_exactly_and_refutes_it(pair: LabPair) -> None:
     with stopped(pair):
         pair.send(pair.plain, 7)
         result = pair.status()
@@ -159,7 +159,7 @@ def test_the_lag_of_a_stopped_flow_is_counted_exactly_and_refutes_it(pair: Pair)
         assert row["last_replicated_offset"] == row["end"] - 8
 
 
-def test_a_wait_for_a_stopped_flow_ends_at_its_bound_and_names_the_partition(pair: Pair) -> None:
+def test_a_wait_for_a_stopped_flow_ends_at_its_bound_and_names_the_partition(pair: LabPair) -> None:
     with stopped(pair):
         pair.send(pair.plain, 2)
         result = pair.status(wait_for="replicated", wait_timeout=3)
@@ -173,9 +173,11 @@ def test_a_wait_for_a_stopped_flow_ends_at_its_bound_and_names_the_partition(pai
     assert pair.status(wait_for="replicated")["rc"] == 0
 
 
-def test_running_is_not_believed_when_nothing_moves(pair: Pair) -> None:
-    """Its topic list lost the topic: the connector and its task are RUNNING, and copy nothing of it."""
-    others = [name for name in pair.last_replicated_offset if name != pair.plain]
+def test_the_state_running_does_not_count_without_progress(pair: LabPair) -> None:
+    """The topic list no longer has the topic: the connector and its task are RUNNING, and replicate none of its
+    records.
+    """
+    others = [name for name in pair.replicated_topics if name != pair.plain]
     assert pair.status(wait_for="replicated")["rc"] == 0
     pair.flow(THERE, "running", others, parts=["source"])
     try:
@@ -194,7 +196,7 @@ def test_running_is_not_believed_when_nothing_moves(pair: Pair) -> None:
     assert pair.status(wait_for="replicated")["rc"] == 0
 
 
-def test_a_topic_that_was_never_copied_is_unknown_and_its_lag_is_null(pair: Pair) -> None:
+def test_a_topic_that_was_never_replicated_is_unknown_and_its_lag_is_null(pair: LabPair) -> None:
     pair.send(pair.alone, 4)
     result = pair.status(pair.alone)
     row = only(result)
@@ -210,7 +212,7 @@ def test_a_topic_that_was_never_copied_is_unknown_and_its_lag_is_null(pair: Pair
 
 
 @pytest.mark.parametrize("wait_for", ["none", "replicated"])
-def test_a_topic_that_does_not_exist_on_the_source_proves_nothing(pair: Pair, wait_for: str) -> None:
+def test_a_topic_that_does_not_exist_on_the_source_proves_nothing(pair: LabPair, wait_for: str) -> None:
     result = pair.status("no-such-topic", wait_for=wait_for, wait_timeout=1)
     assert result["verdict"] == "UNKNOWN"
     # Once, and joined to sentences as the preflight does it: one fact, one full stop.
@@ -218,8 +220,8 @@ def test_a_topic_that_does_not_exist_on_the_source_proves_nothing(pair: Pair, wa
     assert result["failed"] is (wait_for == "replicated")
 
 
-def test_a_connector_that_does_not_exist_refutes_the_flow(pair: Pair) -> None:
-    """Under another alias nobody has declared connectors."""
+def test_a_connector_that_does_not_exist_refutes_the_flow(pair: LabPair) -> None:
+    """No connector is declared under the other alias."""
     clusters = {"XX": pair.clusters[P], B: pair.clusters[B]}
     result = pair.status(clusters=clusters, flows=[{"source": "XX", "target": B}])
     assert result["verdict"] == "REFUTED"
@@ -230,14 +232,14 @@ def test_a_connector_that_does_not_exist_refutes_the_flow(pair: Pair) -> None:
 # ---- transactions
 
 
-def transactional(pair: Pair, alias: str = P) -> Producer:
+def transactional(pair: LabPair, alias: str = P) -> Producer:
     producer = Producer({"bootstrap.servers": pair.servers(alias), "transactional.id": uuid.uuid4().hex})
     producer.init_transactions(30)
     return producer
 
 
-def test_a_tail_of_markers_and_aborted_records_counts_as_drained_and_read(pair: Pair) -> None:
-    """R5 and R19: for ever one offset behind, and nothing waits."""
+def test_a_tail_of_markers_and_aborted_records_counts_as_drained_and_read(pair: LabPair) -> None:
+    """R5 and R19: the flow always lags one offset, and no record waits."""
     producer = transactional(pair)
     for batch, committed in (("a", True), ("x", False)):
         producer.begin_transaction()
@@ -260,8 +262,8 @@ def test_a_tail_of_markers_and_aborted_records_counts_as_drained_and_read(pair: 
     assert [(one["commit"], one["read_to_end"]) for one in read] == [(3, True)]
 
 
-def test_an_open_transaction_is_named_and_waited_for(pair: Pair) -> None:
-    """R5: drained to the last stable offset is not drained while a transaction hangs."""
+def test_an_open_transaction_is_named_and_waited_for(pair: LabPair) -> None:
+    """R5: a flow that reached the last stable offset is not drained while a transaction is open."""
     producer = transactional(pair)
     pair.send(pair.open, 2)
     producer.begin_transaction()
@@ -277,8 +279,8 @@ def test_an_open_transaction_is_named_and_waited_for(pair: Pair) -> None:
     assert ended["rc"] == 0, ended["msg"]
 
 
-def test_workers_that_do_not_answer_hide_nothing_but_their_flow_and_only_for_who_asks_so(pair: Pair) -> None:
-    """At three in the morning: positions and ends are there to be seen. A gate gets its error as ever."""
+def test_unreachable_workers_only_hide_their_flow_if_partial_results_are_requested(pair: LabPair) -> None:
+    """An operator still sees committed offsets and log ends. A gate gets an error as always."""
     away = {**pair.clusters, B: {**pair.clusters[B], "connect_url": "http://127.0.0.1:1"}}
     asked = {"clusters": away, "groups": [pair.group], "request_timeout": 5}
     pair.send(pair.plain, 1)
@@ -301,8 +303,8 @@ def test_workers_that_do_not_answer_hide_nothing_but_their_flow_and_only_for_who
 
 
 @contextmanager
-def idle_member(pair: Pair, *topics: str) -> Iterator[None]:
-    """A member of the group that commits nothing; once it has joined, librdkafka keeps it a member by itself."""
+def idle_member(pair: LabPair, *topics: str) -> Iterator[None]:
+    """A group member that commits nothing. Once it has joined, librdkafka keeps it a member without polling."""
     options = {"group.id": pair.group, "enable.auto.commit": False, "auto.offset.reset": "earliest"}
     consumer = Consumer({"bootstrap.servers": pair.servers(P), **options})
     consumer.subscribe(list(topics))
@@ -316,7 +318,7 @@ def idle_member(pair: Pair, *topics: str) -> Iterator[None]:
         consumer.close()
 
 
-def test_groups_on_both_sides_are_shown_and_unknown_is_null(pair: Pair) -> None:
+def test_groups_on_both_clusters_are_shown_and_unknown_values_are_null(pair: LabPair) -> None:
     pair.send(pair.plain, 1)
     assert pair.status(wait_for="replicated")["rc"] == 0
     pair.commit(pair.plain, 1)
@@ -324,21 +326,24 @@ def test_groups_on_both_sides_are_shown_and_unknown_is_null(pair: Pair) -> None:
     rows = {(row["alias"], row["topic"]): row for row in result["status"]["groups"]}
     assert (rows[P, pair.plain]["commit"], rows[P, pair.plain]["read_to_end"]) == (1, False)
     original = rows[B, pair.plain]
-    assert (original["commit"], original["read_to_end"]) == (None, True)  # never written: nothing to read
+    assert (original["commit"], original["read_to_end"]) == (None, True)  # Never written: there is no record to read.
 
 
-def test_topics_outside_the_pair_that_a_group_commits_on_are_named(pair: Pair) -> None:
-    """R8."""
+def test_topics_outside_the_pair_that_a_group_commits_on_are_named(pair: LabPair) -> None:
+    """R8: such an offset is not translated."""
     pair.commit(pair.alone, 1)
     result = pair.status(groups=[pair.group])
     named = [row for row in result["status"]["undeclared_topics"] if row["alias"] == P]
     assert pair.alone in named[0]["topics"]
 
 
-def test_a_declaration_hides_neither_commits_nor_members_on_another_topic_of_the_pair(pair: Pair) -> None:
-    """R32. Seen: such a group left 266 records of the other topic unread after a move that was called PROVEN."""
+def test_a_declaration_hides_neither_commits_nor_members_on_another_topic_of_the_pair(pair: LabPair) -> None:
+    """R32.
+
+    Observed: such a group left 266 records of the other topic unread after a move that was reported as PROVEN.
+    """
     pair = copy(pair)
-    pair.group = f"{pair.group}-scope"  # without committed offsets of the tests before
+    pair.group = f"{pair.group}-scope"  # Without the committed offsets of earlier tests.
     declared = {"groups": [pair.group], "group_topics": {pair.group: [pair.plain]}}
     assert pair.status(pair.plain, pair.tx, **declared)["status"]["out_of_scope"] == []
     with idle_member(pair, pair.plain, pair.tx):
@@ -346,7 +351,7 @@ def test_a_declaration_hides_neither_commits_nor_members_on_another_topic_of_the
         (row,) = seen["out_of_scope"]
         assert (row["group"], row["alias"], row["topic"]) == (pair.group, P, pair.tx)
         assert row["evidence"].startswith("assigned to its member rdkafka at ")
-        # Where nothing is declared, what is assigned belongs to the group's topics, also without a committed offset.
+        # Without a declaration, assigned topics belong to the group, even without a committed offset.
         open_ = pair.status(pair.plain, pair.tx, groups=[pair.group])["status"]
         rows = [one for one in open_["groups"] if (one["alias"], one["topic"]) == (P, pair.tx)]
         assert ([one["commit"] for one in rows], open_["out_of_scope"]) == ([None], [])
@@ -356,11 +361,11 @@ def test_a_declaration_hides_neither_commits_nor_members_on_another_topic_of_the
     assert row["evidence"] == "committed offset 0 on partition 0"
 
 
-def test_a_group_with_members_is_waited_for_within_its_own_bound_and_then_listed(pair: Pair) -> None:
+def test_a_group_with_members_is_waited_for_within_its_own_bound_and_then_listed(pair: LabPair) -> None:
     """R13: the cutoff does not wait for a nightly group."""
     params = {"groups": [pair.group], "group_topics": {pair.group: [pair.plain]}, "groups_on": P}
     pair.commit(pair.plain, 1)
-    # Without members it cannot read, so nobody waits for it.
+    # It has no members and cannot read, so the module does not wait for it.
     assert pair.status(wait_for="replicated", groups_timeout=30, **params)["waited_s"] < 25
     with idle_member(pair, pair.plain):
         listed = pair.status(wait_for="replicated", groups_timeout=1, **params)
@@ -370,11 +375,11 @@ def test_a_group_with_members_is_waited_for_within_its_own_bound_and_then_listed
         assert listed["status"]["missing"] == [f"{text}{left} offsets before the end)"]
         (member,) = {row["members"] for row in listed["status"]["groups"]}
         assert member.startswith("rdkafka on 127.0.0.1")
-        # A group whose committed offsets do not move is not waited for until the end.
+        # A group whose committed offsets do not change is not waited for until the end.
         quiet = pair.status(wait_for="replicated", groups_timeout=60, groups_stall=2, **params)
         assert quiet["rc"] == 0, quiet["msg"]
         assert 2 <= quiet["waited_s"] < 20
-        # Also when the wait as a whole, or its stall bound, ends first.
+        # This also applies if the whole wait, or its stall bound, ends first.
         stalled = pair.status(wait_for="replicated", groups_timeout=60, stall_timeout=1, **params)
         assert stalled["rc"] == 0, stalled["msg"]
         assert stalled["waited_s"] < 45
@@ -383,44 +388,44 @@ def test_a_group_with_members_is_waited_for_within_its_own_bound_and_then_listed
 # ---- bad input
 
 
-def test_a_flow_with_an_unknown_alias_is_refused_by_name(pair: Pair) -> None:
+def test_a_flow_with_an_unknown_alias_is_refused_by_name(pair: LabPair) -> None:
     result = pair.status(flows=[{"source": "SQ", "target": B}])
     assert result["error"]["code"] == "unknown_alias"
     assert '"SQ"' in result["msg"]
     assert f"{B}, {P}" in result["msg"]
 
 
-def test_one_cluster_under_two_aliases_is_refused(pair: Pair) -> None:
+def test_one_cluster_under_two_aliases_is_refused(pair: LabPair) -> None:
     clusters = {P: {**pair.clusters[P], "cluster_id": None}, B: {**pair.clusters[P], "cluster_id": None}}
     assert pair.status(clusters=clusters)["error"]["code"] == "same_cluster"
 
 
-def test_a_wrong_cluster_id_is_refused(pair: Pair) -> None:
+def test_a_wrong_cluster_id_is_refused(pair: LabPair) -> None:
     clusters = {**pair.clusters, B: {**pair.clusters[B], "cluster_id": "another"}}
     result = pair.status(clusters=clusters)
     assert result["error"]["code"] == "wrong_cluster"
     assert 'wanted "another"' in result["msg"]
 
 
-def test_a_cluster_without_workers_is_refused_where_a_flow_runs_toward_it(pair: Pair) -> None:
+def test_a_cluster_without_workers_is_refused_if_it_is_the_target_of_a_flow(pair: LabPair) -> None:
     clusters = {**pair.clusters, B: {**pair.clusters[B], "connect_url": None}}
     assert pair.status(clusters=clusters)["error"]["code"] == "no_connect_url"
 
 
-def test_workers_that_are_down_are_told_within_the_bound(pair: Pair) -> None:
+def test_workers_that_are_down_are_reported_within_the_bound(pair: LabPair) -> None:
     clusters = {**pair.clusters, B: {**pair.clusters[B], "connect_url": "http://127.0.0.1:1"}}
     result = pair.status(clusters=clusters, request_timeout=2)
     assert result["error"]["code"] == "connect_unreachable"
     assert "http://127.0.0.1:1" in result["msg"]
 
 
-def test_a_broker_that_is_down_is_told_within_the_bound(pair: Pair) -> None:
+def test_a_broker_that_is_down_is_reported_within_the_bound(pair: LabPair) -> None:
     clusters = {**pair.clusters, B: {**pair.clusters[B], "bootstrap_servers": "127.0.0.1:1"}}
     result = pair.status(clusters=clusters, request_timeout=2)
     assert (result["error"]["code"], result["error"]["endpoint"]) == ("kafka_unreachable", "127.0.0.1:1")
 
 
-def test_html_is_not_taken_for_an_answer(pair: Pair) -> None:
+def test_html_is_not_taken_for_a_response(pair: LabPair) -> None:
     class Page(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self.send_response(200)
@@ -441,10 +446,10 @@ def test_html_is_not_taken_for_an_answer(pair: Pair) -> None:
     assert result["error"]["code"] == "connect_not_json"
 
 
-# ---- what a running connector would never say: last, because these topics are spoilt afterwards
+# ---- states that a running connector never reports: these tests are last, because they damage their topics
 
 
-def test_records_that_expired_before_they_were_copied_refute_the_flow(pair: Pair) -> None:
+def test_records_that_expired_unreplicated_refute_the_flow(pair: LabPair) -> None:
     """R20: E == S is not drained when S - 1 > N."""
     pair.send(pair.cut, 3)
     assert pair.status(pair.cut, wait_for="replicated")["rc"] == 0
@@ -459,8 +464,8 @@ def test_records_that_expired_before_they_were_copied_refute_the_flow(pair: Pair
         assert "5 offsets expired" in row["reason"]
 
 
-def test_a_topic_that_was_made_again_refutes_the_flow(pair: Pair) -> None:
-    """N past the end of the source: MirrorMaker 2 itself would go on silently."""
+def test_a_re_created_topic_refutes_the_flow(pair: LabPair) -> None:
+    """N is past the end of the source, and MirrorMaker 2 itself would continue silently."""
     pair.send(pair.gone, 6)
     assert pair.status(pair.gone, wait_for="replicated")["rc"] == 0
     with stopped(pair):
@@ -479,8 +484,8 @@ def test_a_topic_that_was_made_again_refutes_the_flow(pair: Pair) -> None:
 LARGE = 3_000_000
 
 
-def test_a_record_that_is_too_large_for_the_flow_is_named_with_the_setting_that_helps(pair: Pair) -> None:
-    """A few hundred bytes on the source's wire; the flow's producer counts the uncompressed size."""
+def test_a_record_too_large_for_the_flow_is_reported_with_the_setting_that_helps(pair: LabPair) -> None:
+    """It has a few hundred bytes on the source's wire; the flow's producer counts the uncompressed size."""
     limits = {"compression.type": "zstd", "message.max.bytes": 10_000_000}
     producer = Producer({"bootstrap.servers": pair.servers(P), **limits})
     topics = [pair.large]
@@ -499,18 +504,18 @@ def test_a_record_that_is_too_large_for_the_flow_is_named_with_the_setting_that_
     assert time.monotonic() - began < 90, "it must not wait for what cannot come"
     assert "RecordTooLargeException: The message is 3000" in failed["msg"]
     assert "set producer.override.max.request.size above 3000" in failed["msg"]
-    # A look that does not wait has the same words.
+    # An observation without a wait has the same words.
     (flow,) = pair.status(pair.large)["status"]["flows"]
     assert "RecordTooLargeException" in flow["reason"]
-    # The connector's restart does not help: its module ends long before its bound of 90 s, in the same words.
-    # With the producer's own limit raised, the uncompressed batch is too large for the replica.
+    # A restart of the connector does not help: its module ends long before its bound of 90 s, with the same words. With
+    # a higher producer limit, the uncompressed batch is too large for the replica.
     raised = settle(**quick, **{"producer.override.max.request.size": "4000000"})
     assert raised["error"]["code"] == "not_flowing"
     assert "The request included a message larger than the max message size the server will accept" in raised["msg"]
     assert "producer.override.compression.type" in raised["msg"]
     both = {"producer.override.max.request.size": "4000000", "producer.override.compression.type": "zstd"}
     assert settle(**quick, **both)["rc"] == 0
-    last_replicated_offset = pair.status(pair.large, wait_for="replicated")
-    assert last_replicated_offset["rc"] == 0, last_replicated_offset["msg"]
-    (row,) = last_replicated_offset["status"]["flows"][0]["partitions"]
+    replicated_topics = pair.status(pair.large, wait_for="replicated")
+    assert replicated_topics["rc"] == 0, replicated_topics["msg"]
+    (row,) = replicated_topics["status"]["flows"][0]["partitions"]
     assert (row["end"], row["replica_end"]) == (1, 1)

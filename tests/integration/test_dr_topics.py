@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""dr_topics_info on two clusters: what differs from the inventory and from the journal, and what retention was."""
+"""dr_topics_info on two clusters: differences from the inventory and from the journal, and the original retention."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_topics_are_compared_with_inventory_and_journal(lab: Any) -> None:
     known = compare(state=journaled)
     assert (known["known"], known["joined"]) == (True, [])
     assert known["syncs_since"][f"{P}->{B}"] == {name: 3}
-    # Nothing observed on one cluster is no knowledge about it.
+    # An unobserved cluster gives no information.
     assert compare(state=journaled, names={P: [name], B: []})["known"] is False
 
     held = compare(state=journaled, hold=True)["retention"]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""dr_translation_info behind a real barrier: where groups start on the other side, checked by reading what follows."""
+"""dr_translation_info after a real barrier: where groups start on the other cluster, verified by reading from there."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Commits = dict[tuple[str, int], int]
 Written = list[tuple[bytes | None, bytes | None]]
 
 
-class Pair:
+class LabPair:
     """A pair of its own in the lab."""
 
     def __init__(self, lab: Any, p: str = P, b: str = B) -> None:
@@ -85,7 +85,7 @@ class Pair:
             "topics": self.topics,
             "replication_factor": 1,
             "tasks_max": 1,
-            # Heartbeats of another pair in the same lab would go round; nothing here needs them.
+            # Heartbeats of another pair in the same lab would be replicated in a loop. No test here needs them.
             "source_settings": {"refresh.topics.interval.seconds": 1, "heartbeats.replication.enabled": False},
             "parts": ["source"],
             "state": state,
@@ -111,18 +111,18 @@ class Pair:
         return log_ranges(self.kafka[alias], {(topic, partition)})[topic, partition][1]
 
     def values(self, alias: str, topic: str, partition: int, start: int) -> list[bytes | None]:
-        """What a reader of committed records gets from ``start`` on."""
+        """The values that a read_committed consumer receives from ``start`` on."""
         end = self.end(alias, topic, partition)
         return [record.value for record in data_records(self.kafka[alias], (topic, partition), start, end)]
 
     def group(self, alias: str, commits: Commits, name: str | None = None) -> str:
-        """A group, new unless it is named, with these positions."""
+        """Create a group with these committed offsets. It is new unless ``name`` is given."""
         name = name or f"translate-{uuid.uuid4().hex[:8]}"
         commit(AdminClient({"bootstrap.servers": self.servers(alias)}), name, commits)
         return name
 
     def ends(self, alias: str, *topics: str) -> Commits:
-        """Positions at the end of every partition of ``topics`` on ``alias``."""
+        """The end offsets of every partition of ``topics`` on ``alias``."""
         partitions = [(topic, number) for topic in topics for number in ((0, 1) if self.main in topic else (0,))]
         return {key: self.end(alias, *key) for key in partitions}
 
@@ -134,7 +134,7 @@ class Pair:
         return run_module(dr_translation_info, as_pair({**params, **journal}))
 
     def topic_ids(self) -> dict[str, dict[str, str]]:
-        """Of originals and replicas, as the journal keeps them."""
+        """The ids of originals and replicas, as the journal stores them."""
         ids = {}
         for alias, other in ((self.p, self.b), (self.b, self.p)):
             names = [*self.topics, *(replica(other, topic) for topic in self.topics)]
@@ -144,9 +144,12 @@ class Pair:
 
 
 @pytest.fixture(scope="module")
-def pair(lab: Any) -> Iterator[Pair]:
-    """Records on both sides, copied; then the flow P->B is stopped without tasks: the barrier. B->P still runs."""
-    made = Pair(lab)
+def pair(lab: Any) -> Iterator[LabPair]:
+    """Records on both clusters, replicated.
+
+    Then the flow P->B is stopped without tasks: the barrier. B->P still runs.
+    """
+    made = LabPair(lab)
     made.make_topics()
     for flow in (THERE, BACK):
         made.flow(flow, "running")
@@ -163,8 +166,8 @@ def pair(lab: Any) -> Iterator[Pair]:
         made.flow(flow, "absent")
 
 
-def transactions(pair: Pair) -> None:
-    """Ten transactions of three records on the topic tx, every third aborted; ends in an aborted one."""
+def transactions(pair: LabPair) -> None:
+    """Ten transactions of three records on the topic tx. Every third one and the last one are aborted."""
     producer = Producer({"bootstrap.servers": pair.servers(P), "transactional.id": uuid.uuid4().hex})
     producer.init_transactions(30)
     for number in range(10):
@@ -188,8 +191,8 @@ def replica(alias: str, topic: str) -> str:
 # ---- read to the end
 
 
-def test_a_group_that_has_read_everything_starts_at_the_end_of_all_topics_exactly(pair: Pair) -> None:
-    """R7: replica and original of the side being entered, each partition."""
+def test_a_group_that_has_read_everything_starts_exactly_at_the_end_of_all_topics(pair: LabPair) -> None:
+    """R7: the replica and the original on the cluster being entered, each partition."""
     group = pair.group(P, pair.ends(P, pair.main, replica(B, pair.main)))
     result = pair.translate(group)
     assert result["rc"] == 0, result["msg"]
@@ -205,8 +208,8 @@ def test_a_group_that_has_read_everything_starts_at_the_end_of_all_topics_exactl
     assert len(result["committed_offsets"][0]["committed_offsets"]) == 4
 
 
-def test_the_way_back_is_the_mirror_image(pair: Pair) -> None:
-    """R7: the four topics of both sides, there and back."""
+def test_the_translation_back_works_the_same_way(pair: LabPair) -> None:
+    """R7: the four topics of both clusters, in both directions."""
     group = pair.group(B, pair.ends(B, pair.main, replica(P, pair.main)))
     pair.flow(BACK, "stopped")
     try:
@@ -221,7 +224,7 @@ def test_the_way_back_is_the_mirror_image(pair: Pair) -> None:
     }
 
 
-def test_the_barrier_is_told_with_what_cannot_be_read_again_later(pair: Pair) -> None:
+def test_the_barrier_has_the_values_that_cannot_be_read_later(pair: LabPair) -> None:
     commits = pair.ends(P, pair.main, replica(B, pair.main))
     group = pair.group(P, commits)
     barrier = pair.translate(group)["barrier"]
@@ -230,28 +233,28 @@ def test_the_barrier_is_told_with_what_cannot_be_read_again_later(pair: Pair) ->
     assert barrier["last_replicated_offset"] == {pair.main: {"0": COUNT - 1, "1": COUNT - 1}}
     assert barrier["starts"] == {pair.main: {"0": 0, "1": 0}}
     assert barrier["cut"] == {pair.main: {"0": BACKWARD, "1": BACKWARD}}
-    reported = {
+    at_barrier = {
         (topic, int(n)): at for topic, parts in barrier["committed_offsets"][group].items() for n, at in parts.items()
     }
-    assert reported == commits
+    assert at_barrier == commits
 
 
-def test_a_tail_of_markers_and_aborted_records_is_read_to_the_end(pair: Pair) -> None:
-    """R5 and R19."""
+def test_a_tail_of_markers_and_aborted_records_is_read_to_the_end(pair: LabPair) -> None:
+    """R5 and R19: no consumer receives them."""
     last = max(record.offset for record in data_records(pair.kafka[P], (pair.tx, 0), 0, 40))
     group = pair.group(P, {(pair.tx, 0): last + 1})
     result = pair.translate(group, topics=[pair.tx])
     assert last + 1 < 40
     assert result["rc"] == 0, result["msg"]
     row = by_place(result)[replica(P, pair.tx), 0]
-    assert (row["offset"], row["quality"]) == (18, "exact")  # six committed transactions of three records
+    assert (row["offset"], row["quality"]) == (18, "exact")  # Six committed transactions of three records.
 
 
-# ---- groups that are behind
+# ---- lagging groups -------
 
 
 @pytest.mark.parametrize("committed_offset", [0, 1, 8, 25, COUNT - 1])
-def test_a_group_behind_goes_on_with_the_very_next_record(pair: Pair, committed_offset: int) -> None:
+def test_a_lagging_group_continues_with_the_next_record(pair: LabPair, committed_offset: int) -> None:
     commits = {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 0): committed_offset}
     group = pair.group(P, commits)
     result = pair.translate(group)
@@ -259,12 +262,14 @@ def test_a_group_behind_goes_on_with_the_very_next_record(pair: Pair, committed_
     row = by_place(result)[replica(P, pair.main), 0]
     assert (row["quality"], row["rereads"], result["rereads"]) == ("exact", 0, 0)
     assert pair.values(B, replica(P, pair.main), 0, row["offset"]) == pair.values(P, pair.main, 0, committed_offset)
-    # A narrow part of both logs around the position is enough.
+    # A narrow part of both logs around the offset is enough.
     assert 0 < result["records_read"] <= 6 * COUNT
 
 
 @pytest.mark.parametrize("transaction", [0, 1, 4, 8])
-def test_where_markers_shift_the_offsets_it_is_the_next_record_too(pair: Pair, transaction: int) -> None:
+def test_a_lagging_group_continues_with_the_next_record_if_markers_shift_the_offsets(
+    pair: LabPair, transaction: int
+) -> None:
     group = pair.group(P, {(pair.tx, 0): 4 * transaction + 1})
     result = pair.translate(group, topics=[pair.tx])
     assert result["rc"] == 0, result["msg"]
@@ -274,7 +279,7 @@ def test_where_markers_shift_the_offsets_it_is_the_next_record_too(pair: Pair, t
 
 
 def test_without_topic_ids_only_the_log_start_is_safe_and_it_is_refused_unless_re_reads_are_accepted(
-    pair: Pair,
+    pair: LabPair,
 ) -> None:
     group = pair.group(P, {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 1): 8})
     result = pair.translate(group, topic_ids={})
@@ -287,8 +292,8 @@ def test_without_topic_ids_only_the_log_start_is_safe_and_it_is_refused_unless_r
 
 
 @pytest.mark.parametrize("alias", [P, B])
-def test_a_topic_that_was_created_again_is_refused_by_name(pair: Pair, alias: str) -> None:
-    """Positions and offset-syncs of before mean other records, even for a group that has read everything."""
+def test_a_re_created_topic_is_refused_by_name(pair: LabPair, alias: str) -> None:
+    """Earlier offsets and offset-syncs mean other records, even for a group that has read everything."""
     name = pair.main if alias == P else replica(P, pair.main)
     group = pair.group(P, pair.ends(P, pair.main, replica(B, pair.main)))
     ids = pair.topic_ids()
@@ -299,8 +304,8 @@ def test_a_topic_that_was_created_again_is_refused_by_name(pair: Pair, alias: st
     assert "committed_offsets" not in result
 
 
-def test_a_commit_on_the_side_being_entered_is_told_and_not_believed(pair: Pair) -> None:
-    """R6: the position on the side being left is the truth."""
+def test_a_committed_offset_on_the_entered_cluster_is_reported_and_does_not_count(pair: LabPair) -> None:
+    """R6: the committed offset on the cluster being left is the truth."""
     group = pair.group(P, {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 0): 8})
     before = by_place(pair.translate(group, group_lag="reread"))[replica(P, pair.main), 0]
     pair.group(B, {(replica(P, pair.main), 0): 33}, group)
@@ -313,12 +318,12 @@ def test_a_commit_on_the_side_being_entered_is_told_and_not_believed(pair: Pair)
 
 
 @pytest.mark.parametrize(("trusted", "offset", "method"), [(4, 4, "own"), (1, 2, "tail"), (None, 2, "tail")])
-def test_on_the_original_the_higher_of_reverse_and_the_trusted_position_counts(
-    pair: Pair, trusted: int | None, offset: int, method: str
+def test_on_the_original_the_higher_of_the_reverse_and_the_trusted_offset_counts(
+    pair: LabPair, trusted: int | None, offset: int, method: str
 ) -> None:
-    """R7: everything below either was read."""
+    """R7: all records below either of them were read."""
     group = pair.group(P, {**pair.ends(P, pair.main), (replica(B, pair.main), 0): 2, (replica(B, pair.main), 1): 6})
-    # A commit that nobody vouches for may come from a rehearsal.
+    # An untrusted commit may come from a rehearsal.
     pair.group(B, {(pair.main, 0): 5}, group)
     own = {} if trusted is None else {group: {pair.main: {"0": trusted}}}
     result = pair.translate(group, trusted_offsets=own)
@@ -327,33 +332,33 @@ def test_on_the_original_the_higher_of_reverse_and_the_trusted_position_counts(
     assert (row["offset"], row["method"], row["quality"], row["rereads"]) == (offset, method, "exact", 0)
 
 
-def test_a_trusted_position_past_the_end_is_refused(pair: Pair) -> None:
-    """R8: the original was made again meanwhile."""
+def test_a_trusted_offset_past_the_end_is_refused(pair: LabPair) -> None:
+    """R8: the original was re-created meanwhile."""
     group = pair.group(P, {**pair.ends(P, pair.main), (replica(B, pair.main), 0): 2})
     result = pair.translate(group, group_lag="reread", trusted_offsets={group: {pair.main: {"0": 99}}})
     assert result["error"]["code"] == "no_committed_offset"
     assert "past the log end" in result["msg"]
 
 
-# ---- what a group reads
+# ---- the topics of a group
 
 
-def test_only_the_topics_that_a_group_reads_are_translated(pair: Pair) -> None:
+def test_only_the_topics_that_a_group_reads_are_translated(pair: LabPair) -> None:
     group = pair.group(P, {(pair.tx, 0): 40})
     result = pair.translate(group, topics=[pair.main, pair.tx])
     assert result["rc"] == 0, result["msg"]
     assert {topic for topic, _partition in by_place(result)} == {pair.tx, replica(P, pair.tx)}
 
 
-def test_a_topic_that_a_group_is_declared_to_read_needs_its_position(pair: Pair) -> None:
-    """R8."""
+def test_a_declared_topic_needs_a_committed_offset(pair: LabPair) -> None:
+    """R8: auto.offset.reset must never decide."""
     group = pair.group(P, {(pair.tx, 0): 40})
     result = pair.translate(group, topics=[pair.main, pair.tx], group_topics={group: [pair.main, pair.tx]})
     assert result["error"]["code"] == "no_committed_offset"
     assert f"{P}.{pair.main}-0: the group has no committed offset on the cluster being left" in result["msg"]
 
 
-def test_a_missing_position_on_one_partition_is_refused_even_where_re_reads_are_accepted(pair: Pair) -> None:
+def test_a_missing_offset_on_one_partition_is_refused_even_if_re_reads_are_accepted(pair: LabPair) -> None:
     """R8: auto.offset.reset must never decide."""
     commits = pair.ends(P, pair.main, replica(B, pair.main))
     del commits[pair.main, 1]
@@ -364,7 +369,7 @@ def test_a_missing_position_on_one_partition_is_refused_even_where_re_reads_are_
     assert "auto.offset.reset" in result["error"]["hint"]
 
 
-def test_a_position_past_the_end_is_refused_and_not_taken_for_the_end(pair: Pair) -> None:
+def test_an_offset_past_the_end_is_refused_and_not_taken_for_the_end(pair: LabPair) -> None:
     """R8: brokers accept such a commit."""
     group = pair.group(P, {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 0): COUNT + 60})
     result = pair.translate(group, group_lag="reread")
@@ -376,8 +381,8 @@ def test_a_position_past_the_end_is_refused_and_not_taken_for_the_end(pair: Pair
 
 
 @contextmanager
-def polling(pair: Pair, alias: str, group: str, topic: str, **more: Any) -> Iterator[None]:
-    """A member of the group; once it has joined, librdkafka keeps it a member by itself."""
+def polling(pair: LabPair, alias: str, group: str, topic: str, **more: Any) -> Iterator[None]:
+    """A member of the group. Once it has joined, librdkafka keeps it a member without polling."""
     options = {"group.id": group, "enable.auto.commit": False, "auto.offset.reset": "error", **more}
     consumer = Consumer({"bootstrap.servers": pair.servers(alias), **options})
     consumer.subscribe([topic])
@@ -392,8 +397,8 @@ def polling(pair: Pair, alias: str, group: str, topic: str, **more: Any) -> Iter
 
 
 @pytest.mark.parametrize("alias", [P, B])
-def test_a_group_with_members_on_either_side_is_refused(pair: Pair, alias: str) -> None:
-    """R9."""
+def test_a_group_with_members_on_either_cluster_is_refused(pair: LabPair, alias: str) -> None:
+    """R9: an active group must not be committed for."""
     group = pair.group(P, pair.ends(P, pair.main, replica(B, pair.main)))
     if alias == B:
         pair.group(B, {(pair.main, 0): 0, (pair.main, 1): 0}, group)
@@ -408,13 +413,13 @@ SESSION = 6
 STATIC = {"group.instance.id": "till-1", "session.timeout.ms": SESSION * 1000, "client.id": "till"}
 
 
-def group_state(pair: Pair, alias: str, group: str) -> GroupState:
+def group_state(pair: LabPair, alias: str, group: str) -> GroupState:
     return describe_groups(pair.kafka[alias], [group])[group]
 
 
 @pytest.mark.parametrize("alias", [P, B])
-def test_a_static_member_that_is_gone_is_waited_for(pair: Pair, alias: str) -> None:
-    """R9: the bound follows its session time-out."""
+def test_a_static_member_that_has_left_is_waited_for(pair: LabPair, alias: str) -> None:
+    """R9: the bound follows its session timeout."""
     group = pair.group(P, pair.ends(P, pair.main, replica(B, pair.main)))
     if alias == B:
         pair.group(B, {(pair.main, 0): 0, (pair.main, 1): 0}, group)
@@ -426,7 +431,7 @@ def test_a_static_member_that_is_gone_is_waited_for(pair: Pair, alias: str) -> N
     assert not group_state(pair, alias, group).members
 
 
-def test_a_member_that_lives_is_refused_within_the_bound_and_named(pair: Pair) -> None:
+def test_an_active_member_is_refused_within_the_bound_and_named(pair: LabPair) -> None:
     group = pair.group(P, pair.ends(P, pair.main, replica(B, pair.main)))
     with polling(pair, P, group, pair.main, **STATIC):
         began = time.monotonic()
@@ -439,8 +444,8 @@ def test_a_member_that_lives_is_refused_within_the_bound_and_named(pair: Pair) -
     assert "group.instance.id till-1" in result["msg"]
 
 
-def test_a_reader_with_assign_looks_empty_and_is_found_by_its_moving_position(pair: Pair) -> None:
-    """R9."""
+def test_a_reader_with_assign_has_no_members_and_is_found_by_its_advancing_offset(pair: LabPair) -> None:
+    """R9: a group without members may still commit."""
     commits = {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 0): 1}
     group = pair.group(P, commits)
     consumer = Consumer({"bootstrap.servers": pair.servers(P), "group.id": group, "enable.auto.commit": False})
@@ -469,8 +474,8 @@ def test_a_reader_with_assign_looks_empty_and_is_found_by_its_moving_position(pa
 # ---- the barrier
 
 
-def test_a_flow_that_still_runs_is_no_barrier(pair: Pair) -> None:
-    """R20: N is final only behind a stop that left no tasks."""
+def test_a_flow_that_still_runs_is_no_barrier(pair: LabPair) -> None:
+    """R20: N is final only after a stop that left no tasks."""
     group = pair.group(B, pair.ends(B, pair.main, replica(P, pair.main)))
     result = pair.translate(group, leave=B, enter=P)
     assert result["error"]["code"] == "no_barrier"
@@ -478,8 +483,8 @@ def test_a_flow_that_still_runs_is_no_barrier(pair: Pair) -> None:
     assert "wanted STOPPED" in result["msg"]
 
 
-def test_without_a_barrier_a_copied_group_gets_the_end_that_was_read_before_the_sources(pair: Pair) -> None:
-    """R14 and R20."""
+def test_without_a_barrier_a_replicated_group_gets_the_end_that_was_read_before_the_sources(pair: LabPair) -> None:
+    """R14 and R20: the replica grows meanwhile."""
     group = pair.group(B, pair.ends(B, pair.main, replica(P, pair.main)))
     result = pair.translate(group, leave=B, enter=P, barrier=False, group_lag="reread", wait_timeout=60)
     assert result["rc"] == 0, result["msg"]
@@ -488,8 +493,8 @@ def test_without_a_barrier_a_copied_group_gets_the_end_that_was_read_before_the_
         assert (row["offset"], row["quality"]) == (BACKWARD, "exact")
 
 
-def test_uncopied_records_behind_the_barrier_are_refused_by_name(pair: Pair) -> None:
-    """R20."""
+def test_unreplicated_records_after_the_barrier_are_refused_by_name(pair: LabPair) -> None:
+    """R20: every record before the barrier must be replicated."""
     pair.send(P, pair.late, 0, 2)
     group = pair.group(P, {(pair.late, 0): 3})
     result = pair.translate(group, topics=[pair.late], group_lag="reread")
@@ -497,21 +502,21 @@ def test_uncopied_records_behind_the_barrier_are_refused_by_name(pair: Pair) -> 
     assert f"{pair.late}-0: replicated up to 2, source end 5" in result["msg"]
 
 
-def test_without_a_barrier_a_position_that_is_not_copied_is_waited_for_within_the_bound(pair: Pair) -> None:
+def test_without_a_barrier_an_unreplicated_offset_is_waited_for_within_the_bound(pair: LabPair) -> None:
     """R14: N >= commit - 1."""
     pair.send(P, pair.late, 0, 1)
     group = pair.group(P, {(pair.late, 0): pair.end(P, pair.late)})
     result = pair.translate(group, topics=[pair.late], barrier=False, group_lag="reread", wait_timeout=2)
     assert result["error"]["code"] == "not_replicated"
     assert f"{pair.late}-0 copied 2, position" in result["msg"]
-    # What lies behind the group's own position does not matter to it.
+    # Records after the group's own offset do not matter to it.
     pair.group(P, {(pair.late, 0): 3}, group)
     again = pair.translate(group, topics=[pair.late], barrier=False, group_lag="reread", wait_timeout=20)
     assert again["rc"] == 0, again["msg"]
 
 
-def test_an_open_transaction_is_no_drained_flow(pair: Pair) -> None:
-    """R5: its records would arrive behind positions that say that everything was read."""
+def test_a_flow_with_an_open_transaction_is_not_drained(pair: LabPair) -> None:
+    """R5: its records would arrive after offsets that claim that everything was read."""
     producer = Producer({"bootstrap.servers": pair.servers(P), "transactional.id": uuid.uuid4().hex})
     producer.init_transactions(30)
     producer.begin_transaction()
@@ -526,17 +531,20 @@ def test_an_open_transaction_is_no_drained_flow(pair: Pair) -> None:
     assert f"{pair.hanging}-0: an open transaction holds back 1 offsets" in result["msg"]
 
 
-# ---- what lies in the topics of MirrorMaker 2: positions rest on the records themselves
+# ---- damaged topics of MirrorMaker 2: offsets depend on the records themselves --------
 
 
 class Bare:
-    """A pair without a flow back, stopped behind a copy. Its internal topics are nobody else's: they may be spoilt."""
+    """A pair without a flow back, stopped after replicating.
+
+    No other test uses its internal topics, so they may be damaged.
+    """
 
     def __init__(self, lab: Any) -> None:
         run = uuid.uuid4().hex[:6]
         self.p, self.b = f"W{run}", f"V{run}"
         self.there = {"source": self.p, "target": self.b}
-        self.pair = Pair(lab, self.p, self.b)
+        self.pair = LabPair(lab, self.p, self.b)
         self.pair.topics = [self.pair.main]
         self.pair.make_topics()
         self.syncs, self.heartbeats = f"mm2-offset-syncs.{self.p}.internal", f"{self.p}.heartbeats"
@@ -545,7 +553,7 @@ class Bare:
             self.pair.send(self.p, self.pair.main, partition, COUNT)
         self.pair.wait_replicated(self.there)
         self.pair.flow(self.there, "stopped")
-        # MirrorMaker 2's own.
+        # MirrorMaker 2's own offset-syncs.
         self.real = self._written()
 
     @property
@@ -557,7 +565,7 @@ class Bare:
         return [(one.key, one.value) for one in data_records(kafka, place, *log_ranges(kafka, {place})[place])]
 
     def write(self, topic: str, records: Written | None) -> None:
-        """Make an internal topic hold just these; None: it is not there. The collection itself refuses to do that."""
+        """Give an internal topic exactly these records. None: delete it. The collection itself refuses to do that."""
         kafka = self.pair.kafka[self.b]
 
         def exists() -> bool | None:
@@ -577,7 +585,7 @@ class Bare:
         assert producer.flush(30) == 0
 
     def delete(self, alias: str, topic: str, partition: int, before: int) -> None:
-        """As retention does, or kafka-delete-records."""
+        """Delete records as retention does, or kafka-delete-records."""
         admin = AdminClient({"bootstrap.servers": self.pair.servers(alias)})
         for future in admin.delete_records([TopicPartition(topic, partition, before)]).values():
             future.result()
@@ -588,7 +596,7 @@ class Bare:
         assert made["rc"] == 0, made
 
     def groups(self, partition: int, at: Iterable[int]) -> dict[str, int]:
-        """A group for every position on one partition, read to the end on the other one."""
+        """A group for every offset on one partition, which has read the other one to the end."""
         there = self.pair.main, 1 - partition
         return {
             self.pair.group(self.p, {there: COUNT, (self.pair.main, partition): committed_offset}): committed_offset
@@ -596,7 +604,7 @@ class Bare:
         }
 
     def offsets(self, groups: dict[str, int], partition: int, **more: Any) -> dict[int, dict[str, Any]]:
-        """The rows of all groups on one partition of the replica, by their position on the source."""
+        """The rows of all groups on one partition of the replica, by their offset on the source."""
         result = self.pair.translate(*groups, **more)
         assert result["rc"] == 0, result["msg"]
         rows = [row for row in result["details"] if (row["topic"], row["partition"]) == (self.replica, partition)]
@@ -619,7 +627,7 @@ def sync(topic: str, partition: int, upstream: int, downstream: int) -> tuple[by
 
 
 def test_offset_syncs_written_here_are_read_like_those_of_mirrormaker_2(bare: Bare) -> None:
-    """Else the tests that follow would show nothing."""
+    """Otherwise the following tests would prove nothing."""
     at = [key[0] for key in bare.real if key[0] is not None and key[0].endswith(b"\0\0\0\1")]
     assert len(at) > 1
     assert {key for key, _value in bare.real} == {sync(bare.pair.main, number, 0, 0)[0] for number in (0, 1)}
@@ -631,11 +639,11 @@ def test_offset_syncs_written_here_are_read_like_those_of_mirrormaker_2(bare: Ba
         rows.append(bare.offsets(groups, 0)[25])
     assert [row["offset"] for row in rows] == [25, 25, 25]
     assert rows[0]["checkpoint"] in range(1, 26)
-    # What MirrorMaker 2 itself would have said, from these.
+    # The offsets that MirrorMaker 2 itself would have derived from these.
     assert [row["checkpoint"] for row in rows[1:]] == [21, 8]
 
 
-def test_without_an_offset_syncs_topic_positions_are_exact_by_content(bare: Bare) -> None:
+def test_without_an_offset_syncs_topic_offsets_are_exact_by_content(bare: Bare) -> None:
     bare.write(bare.syncs, None)
     committed_offsets = range(COUNT + 1)
     rows = bare.offsets(bare.groups(0, committed_offsets), 0)
@@ -649,10 +657,10 @@ LIES = [(0, COUNT - 1), (5, 30), (7, 3), (20, 21), (30, 5), (COUNT - 1, COUNT - 
 
 
 @pytest.mark.parametrize(
-    "syncs", [LIES, LIES[::-1], [(5, 30)], [(30, 5)]], ids=["all", "reverse", "preexisting_higher_offsets", "behind"]
+    "syncs", [LIES, LIES[::-1], [(5, 30)], [(30, 5)]], ids=["all", "reverse", "too-high", "too-low"]
 )
-def test_offset_syncs_that_point_to_wrong_places_cause_no_skip(bare: Bare, syncs: list[tuple[int, int]]) -> None:
-    """Those of an earlier topic of the same name: each is compared with the records that it names."""
+def test_wrong_offset_syncs_cause_no_skip(bare: Bare, syncs: list[tuple[int, int]]) -> None:
+    """Offset-syncs of an earlier topic of the same name: each is compared with the records that it names."""
     bare.write(bare.syncs, [sync(bare.pair.main, 0, *places) for places in syncs])
     committed_offsets = range(COUNT + 1)
     rows = bare.offsets(bare.groups(0, committed_offsets), 0)
@@ -664,7 +672,7 @@ def test_offset_syncs_that_point_to_wrong_places_cause_no_skip(bare: Bare, syncs
 
 
 def test_a_wrong_offset_sync_whose_source_record_has_expired_causes_no_skip(bare: Bare) -> None:
-    """Nothing is left to compare it with, but the records that it claims to lie behind it do not."""
+    """The record cannot be compared any more, but the next ones show that the offset-sync is wrong."""
     gone = 10
     admin = AdminClient({"bootstrap.servers": bare.pair.servers(bare.p)})
     for future in admin.delete_records([TopicPartition(bare.pair.main, 1, gone)]).values():
@@ -674,12 +682,12 @@ def test_a_wrong_offset_sync_whose_source_record_has_expired_causes_no_skip(bare
     assert {at: row["offset"] for at, row in rows.items() if row["offset"] > at} == {}
 
 
-# ---- records that the replica no longer holds (R30)
+# ---- records that the replica no longer has (R30) -
 
 
 @pytest.fixture(scope="module")
 def expired(lab: Any) -> Iterator[Bare]:
-    """Of partition 0 the replica has lost 25 of 40 records, of partition 1 all."""
+    """The replica has lost 25 of 40 records of partition 0, and all records of partition 1."""
     made = Bare(lab)
     for partition, gone in ((0, GONE), (1, COUNT)):
         made.delete(made.b, made.replica, partition, gone)
@@ -693,7 +701,7 @@ def expired(lab: Any) -> Iterator[Bare]:
     "more", [{}, {"forecast": True}, {"barrier": False}], ids=["barrier", "forecast", "no barrier"]
 )
 def test_unread_records_that_the_replica_has_lost_are_counted_and_refused(expired: Bare, more: dict[str, Any]) -> None:
-    """R30: raising the position to the log start is a skip, and accepting re-reads does not accept it."""
+    """R30: raising the offset to the log start is a skip, and accepting re-reads does not accept it."""
     (group,) = expired.groups(0, [10])
     result = expired.pair.translate(group, group_lag="reread", accept_skips=["another"], **more)
     assert (result["rc"], result["error"]["code"]) == (1, "records_gone"), result
@@ -705,8 +713,8 @@ def test_unread_records_that_the_replica_has_lost_are_counted_and_refused(expire
 
 
 @pytest.mark.parametrize("syncs", ["real", "none", "last"])
-def test_every_lagging_position_has_its_exact_number_accepted_by_name(expired: Bare, syncs: str) -> None:
-    """Whatever is left of the offset-syncs. What is still there is neither skipped nor read again."""
+def test_every_lagging_offset_has_its_exact_number_which_is_accepted_by_name(expired: Bare, syncs: str) -> None:
+    """This holds for every remainder of the offset-syncs. Remaining records are neither skipped nor read again."""
     expired.write(expired.syncs, {"real": expired.real, "none": None, "last": expired.real[-1:]}[syncs])
     committed_offsets = range(COUNT + 1)
     groups = expired.groups(0, committed_offsets)
@@ -722,10 +730,10 @@ def test_every_lagging_position_has_its_exact_number_accepted_by_name(expired: B
         assert rest[-(COUNT - max(at, GONE)) :] == expired.pair.values(expired.p, expired.pair.main, 0, max(at, GONE))
 
 
-def test_of_a_replica_that_has_lost_everything_each_unread_record_is_counted(expired: Bare) -> None:
+def test_if_a_replica_has_lost_everything_each_unread_record_is_counted(expired: Bare) -> None:
     expired.write(expired.syncs, expired.real)
     groups = expired.groups(1, [0, 10, COUNT - 1, COUNT])
-    # Of partition 0 all of them have read everything.
+    # All groups have read partition 0 to the end.
     rows = expired.offsets(groups, 1, group_lag="reread", accept_skips=list(groups))
     assert {at: (row["offset"], row["skips"]["at_least"], row["skips"]["at_most"]) for at, row in rows.items()} == {
         at: (COUNT, COUNT - at, COUNT - at) for at in (0, 10, COUNT - 1, COUNT)
@@ -733,8 +741,8 @@ def test_of_a_replica_that_has_lost_everything_each_unread_record_is_counted(exp
     assert rows[COUNT]["quality"] == "exact"
 
 
-def test_what_has_expired_on_both_sides_is_named_and_not_counted(expired: Bare) -> None:
-    """R30: it is gone for the group with or without a move."""
+def test_records_that_expired_on_both_clusters_are_reported_and_not_counted(expired: Bare) -> None:
+    """R30: such a record is lost to the group with or without a move."""
     expired.delete(expired.p, expired.pair.main, 1, COUNT)
     (group,) = expired.groups(1, [5])
     result = expired.pair.translate(group, group_lag="reread")
@@ -742,8 +750,8 @@ def test_what_has_expired_on_both_sides_is_named_and_not_counted(expired: Bare) 
     assert result["skips"] == {"at_least": 0, "at_most": 0}
 
 
-def test_the_reason_for_a_group_in_a_compacted_topic_says_so(bare: Bare) -> None:
-    """ "offset-sync, verified" does not tell why a lagging group would read again."""
+def test_the_reason_for_a_group_in_a_compacted_topic_names_compaction(bare: Bare) -> None:
+    """ "offset-sync, verified" does not explain why a lagging group would read again."""
     bare.write(bare.syncs, bare.real)
     for alias, topic in ((bare.p, bare.pair.main), (bare.b, bare.replica)):
         bare.policy(alias, topic, "compact,delete")
@@ -773,10 +781,10 @@ def test_offset_syncs_before_their_start_are_ignored(bare: Bare) -> None:
             25,
             "exact",
         )
-    # Of another flow or topic that says nothing.
+    # An offset-sync of another flow or topic has no effect.
     for other in ({"X->Y": {bare.pair.main: end}}, {name: {"another": end}}):
         assert bare.offsets(groups, 0, offset_syncs_start=other)[25] == observe(0)
-    # What was written since counts, what lies before does not.
+    # Later offset-syncs count, earlier ones do not.
     bare.write(bare.syncs, [sync(bare.pair.main, 0, 24, 24), sync(bare.pair.main, 0, 12, 12)])
     assert [observe(since)["checkpoint"] for since in (0, 1, 2)] == [13, 13, None]
 
@@ -791,7 +799,7 @@ def test_offset_syncs_before_their_start_are_ignored(bare: Bare) -> None:
     ],
     ids=["text", "short", "no UTF-8", "empty"],
 )
-def test_an_offset_syncs_topic_that_holds_garbage_is_refused_by_name(bare: Bare, key: bytes, value: bytes) -> None:
+def test_an_offset_syncs_topic_with_unreadable_records_is_refused_by_name(bare: Bare, key: bytes, value: bytes) -> None:
     bare.write(bare.syncs, [*bare.real[:2], (key, value)])
     (group,) = bare.groups(0, [8])
     result = bare.pair.translate(group, group_lag="reread")
@@ -800,15 +808,15 @@ def test_an_offset_syncs_topic_that_holds_garbage_is_refused_by_name(bare: Bare,
     assert "Nothing was committed" in result["error"]["hint"]
     assert "committed_offsets" not in result
     assert committed_offsets(bare.pair.kafka[bare.b], [group])[group] == {}
-    # Where everything is read no offset-sync is needed.
+    # If every record was read, no offset-sync is needed.
     (done,) = bare.groups(0, [COUNT])
     assert bare.pair.translate(done)["rc"] == 0
-    # What lies before the first record to believe is not looked at.
+    # Records before the first one that counts are not read.
     since = {f"{bare.p}->{bare.b}": {bare.pair.main: 3}}
     assert bare.offsets({group: 8}, 0, offset_syncs_start=since)[8]["offset"] == 8
 
 
-def test_tombstones_in_an_offset_syncs_topic_are_passed_over(bare: Bare) -> None:
+def test_tombstones_in_an_offset_syncs_topic_are_ignored(bare: Bare) -> None:
     key, value = sync(bare.pair.main, 0, 5, 5)
     bare.write(bare.syncs, [(key, value), (key, None), (None, b"no key")])
     row = bare.offsets(bare.groups(0, [8]), 0)[8]
@@ -823,8 +831,8 @@ def test_tombstones_in_an_offset_syncs_topic_are_passed_over(bare: Bare) -> None
     ],
     ids=["newer", "garbage"],
 )
-def test_a_heartbeat_that_cannot_be_read_is_told(bare: Bare, value: bytes, code: str, text: str) -> None:
-    """Written by a newer MirrorMaker 2, or by somebody else."""
+def test_an_unreadable_heartbeat_is_reported(bare: Bare, value: bytes, code: str, text: str) -> None:
+    """A newer MirrorMaker 2 or another program wrote it."""
     names = [name.encode() for name in (bare.p, bare.b)]
     bare.write(bare.syncs, bare.real)
     bare.write(bare.heartbeats, [(b"".join(struct.pack(">h", len(name)) + name for name in names), value)])
@@ -842,26 +850,26 @@ def test_a_heartbeat_that_cannot_be_read_is_told(bare: Bare, value: bytes, code:
 # ---- bad input
 
 
-def test_an_unknown_alias_is_refused_by_name(pair: Pair) -> None:
+def test_an_unknown_alias_is_refused_by_name(pair: LabPair) -> None:
     result = pair.translate("g", enter="TX")
     assert result["error"]["code"] == "unknown_alias"
     assert '"TX"' in result["msg"]
 
 
-def test_workers_that_are_down_are_told_within_the_bound(pair: Pair) -> None:
+def test_workers_that_are_down_are_reported_within_the_bound(pair: LabPair) -> None:
     clusters = {**pair.clusters, B: {**pair.clusters[B], "connect_url": "http://127.0.0.1:1"}}
     result = pair.translate("g", clusters=clusters, request_timeout=2)
     assert result["error"]["code"] == "connect_unreachable"
 
 
-# ---- a tail was replayed: the flow was set over it
+# ---- a tail was replayed, and the flow was set to continue after it
 
 
 @pytest.fixture(scope="module")
-def replayed(lab: Any) -> Iterator[Pair]:
-    """0..29 copied, 30..39 replayed by salvage, 40..59 copied behind that: to 30..49 of the replica."""
+def replayed(lab: Any) -> Iterator[LabPair]:
+    """0..29 were replicated, 30..39 replayed by salvage, then 40..59 were replicated to 30..49 of the replica."""
     run = uuid.uuid4().hex[:6]
-    made = Pair(lab, f"H{run}", f"I{run}")
+    made = LabPair(lab, f"H{run}", f"I{run}")
     made.topics = [made.main]
     made.make_topics()
     there, back = {"source": made.p, "target": made.b}, {"source": made.b, "target": made.p}
@@ -891,8 +899,8 @@ def replayed(lab: Any) -> Iterator[Pair]:
             made.flow(flow, "absent")
 
 
-def across(pair: Pair, leave: str, enter: str, at: list[int], **more: Any) -> list[tuple[int, int | None]]:
-    """Where groups at these positions of P's records on ``leave`` start on ``enter``, and what they read again."""
+def across(pair: LabPair, leave: str, enter: str, at: list[int], **more: Any) -> list[tuple[int, int | None]]:
+    """Where groups at these offsets of P's records on ``leave`` start on ``enter``, and what they read again."""
     copy, mirror = replica(pair.p, pair.main), replica(pair.b, pair.main)
     own, there, rest = (pair.main, copy, mirror) if leave == pair.p else (copy, pair.main, pair.main)
     groups = [pair.group(leave, {(own, 0): one, (rest, 0): BACKWARD}) for one in at]
@@ -903,8 +911,8 @@ def across(pair: Pair, leave: str, enter: str, at: list[int], **more: Any) -> li
     return [(rows[group]["offset"], rows[group]["rereads"]) for group in groups]
 
 
-def test_no_translation_crosses_a_tail_that_was_replayed(replayed: Pair) -> None:
-    """Behind it the group goes on with the very next record, in both directions; before it the tail is counted."""
+def test_no_translation_crosses_a_replayed_tail(replayed: LabPair) -> None:
+    """After it the group continues with the next record, in both directions. Before it the tail is counted."""
     p, b = replayed.p, replayed.b
     there = across(replayed, p, b, [20, 30, 35, 40, 45, 60])
     assert there == [(20, 0), (30, 0), (30, 0), (30, 0), (35, 0), (50, 0)]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""R31 on real brokers: no module changes anything for a controller that was overtaken."""
+"""R31 on real brokers: no module changes anything for a superseded controller."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journ
 pytestmark = pytest.mark.integration
 
 
-class Pair:
-    """A pair of its own on the shared lab: a journal and a state topic, enabled, with one run."""
+class LabPair:
+    """A pair of its own in the shared lab: a journal and a state topic, enabled, with one run."""
 
     def __init__(self, lab: Any) -> None:
         found = lab.info()["clusters"]
@@ -69,11 +69,11 @@ class Pair:
 
 
 @pytest.fixture
-def pair(lab: Any) -> Pair:
-    return Pair(lab)
+def pair(lab: Any) -> LabPair:
+    return LabPair(lab)
 
 
-def test_a_run_is_held_until_it_is_taken_over(pair: Pair) -> None:
+def test_a_run_is_held_until_it_is_taken_over(pair: LabPair) -> None:
     assert run_module(dr_guard_info, {"guard": pair.guard()})["held"]
     pair.overtake()
     assert run_module(dr_guard_info, {"guard": pair.guard()})["error"]["code"] == "run_superseded"
@@ -81,7 +81,7 @@ def test_a_run_is_held_until_it_is_taken_over(pair: Pair) -> None:
     assert not run_module(dr_guard_info, {"guard": {}})["held"]
 
 
-def test_no_module_changes_anything_for_a_controller_that_was_overtaken(pair: Pair, tmp_path: Any) -> None:
+def test_no_module_changes_anything_for_a_superseded_controller(pair: LabPair, tmp_path: Any) -> None:
     pair.overtake()
     late, cluster = pair.guard(), pair.clusters["B"]
     created = f"late-{uuid.uuid4().hex[:8]}"
@@ -110,7 +110,7 @@ def test_no_module_changes_anything_for_a_controller_that_was_overtaken(pair: Pa
     assert (tmp_path / "ran").exists()
 
 
-def test_a_run_that_is_overtaken_between_two_effects_of_one_module_is_refused_the_second(pair: Pair) -> None:
+def test_a_run_superseded_between_two_effects_of_one_module_is_refused_the_second_one(pair: LabPair) -> None:
     held = Held.of({**pair.guard(), "any_side": False})
     assert held is not None
     assert (held.claim.run, held.claim.holder_generation) == (pair.run["run_id"], 0)
@@ -121,7 +121,7 @@ def test_a_run_that_is_overtaken_between_two_effects_of_one_module_is_refused_th
         guard()
 
 
-def test_a_copy_that_does_not_answer_proves_nothing_but_while_a_run_is_taken_back(pair: Pair) -> None:
+def test_an_unreachable_copy_proves_nothing_except_while_a_run_is_undone(pair: LabPair) -> None:
     half = {**pair.clusters, "P": {"bootstrap_servers": "127.0.0.1:1"}}
     asked = {"guard": pair.guard(clusters=half)}
     assert run_module(dr_guard_info, asked)["error"]["code"] == "kafka_unreachable"
@@ -129,7 +129,9 @@ def test_a_copy_that_does_not_answer_proves_nothing_but_while_a_run_is_taken_bac
 
 
 @pytest.mark.parametrize("wrong_by", [-7200.0, 0.0, 7200.0])
-def test_a_lease_is_held_until_another_process_ends_it_whatever_the_clocks_say(pair: Pair, wrong_by: float) -> None:
+def test_a_lease_is_held_until_another_process_ends_it_no_matter_what_the_clocks_show(
+    pair: LabPair, wrong_by: float
+) -> None:
     now = time.time() + wrong_by
     lease = Lease(pair.name, "enable", "", "enable-1", now, now + 2.0, holder={"host": "elsewhere"})
     lease = replace(lease, holder={"host": "elsewhere", "pid": 1, "born": 1, "command": ""})
@@ -138,14 +140,14 @@ def test_a_lease_is_held_until_another_process_ends_it_whatever_the_clocks_say(p
     assert run_module(dr_guard_info, held)["held"]
     before = time.monotonic()
     taken = pair.note("read", lease="disable")
-    # Watched here for its whole length, never compared with this machine's time of day.
+    # It is watched here for its whole length, and never compared with this machine's time of day.
     assert time.monotonic() - before > 2.0
     assert run_module(dr_guard_info, held)["error"]["code"] == "run_superseded"
     mine = {"guard": pair.guard(run=None, holder_generation=None, lease=taken["owner"]["lease"])}
     assert run_module(dr_guard_info, mine)["held"]
 
 
-def test_the_first_proof_takes_tenths_of_a_second_and_each_further_one_far_less(pair: Pair) -> None:
+def test_the_first_proof_takes_tenths_of_a_second_and_each_further_one_far_less(pair: LabPair) -> None:
     held = Held.of({**pair.guard(), "any_side": False})
     assert held is not None
     assert (held.claim.run, held.claim.holder_generation) == (pair.run["run_id"], 0)
@@ -159,10 +161,12 @@ def test_the_first_proof_takes_tenths_of_a_second_and_each_further_one_far_less(
     assert min(spent[1:]) < 0.2
 
 
-def test_a_commit_in_a_transaction_is_taken_for_a_group_with_members_which_an_admin_request_is_not(
-    pair: Pair, lab: Any
+def test_a_transactional_commit_is_accepted_for_a_group_with_members_unlike_an_admin_request(
+    pair: LabPair, lab: Any
 ) -> None:
-    """Why positions are not committed through the journal's fenced producer: a broker does not check members there."""
+    """This is why offsets are not committed through the journal's fenced producer: brokers do not
+    check members there.
+    """
     group, servers = f"group-{uuid.uuid4().hex[:8]}", pair.clusters["B"]["bootstrap_servers"]
     settings = {"bootstrap.servers": servers, "group.id": group, "auto.offset.reset": "earliest"}
     member, outsider = Consumer(settings), Consumer(settings)

@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two pairs of other aliases on the same two clusters: no flow replicates the heartbeats that another one brought."""
+"""Two pairs with other aliases on the same two clusters: no flow replicates the heartbeats that
+another one replicated.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,7 @@ class Both:
         self.kafka = {side: Kafka(str(self.clusters[side]["bootstrap_servers"]), {}, 15.0) for side in "PB"}
 
     def topic(self) -> str:
-        name = f"beats-{uuid.uuid4().hex[:6]}"
+        name = f"chain-{uuid.uuid4().hex[:6]}"
         for side in "PB":
             servers = str(self.clusters[side]["bootstrap_servers"])
             items = [{"name": name, "partitions": 1}]
@@ -55,7 +57,7 @@ class Both:
             **ends,
             "connect_url": self.clusters[SIDE[target]]["connect_url"],
             "topics": topics,
-            "groups": ["nobody"],
+            "groups": ["unused"],
             "replication_factor": 1,
             "tasks_max": 1,
             "parts": ["source", "heartbeat"],
@@ -87,13 +89,13 @@ def both(lab: Any) -> Iterator[Both]:
                     rest.delete(name)
 
 
-def test_heartbeats_do_not_go_round(both: Both) -> None:
+def test_heartbeats_are_not_replicated_in_a_loop(both: Both) -> None:
     first, second = both.topic(), both.topic()
     for flow in FLOWS:
         both.run(*flow, [first])
     for source, target in FLOWS:
         both.await_records(SIDE[target], f"{source}.heartbeats")
-    # A topic that joins now is seen by a refresh that saw the others' heartbeats as well.
+    # A topic that joins now is found by a refresh that also found the other pair's heartbeats.
     for flow in FLOWS:
         both.run(*flow, [first, second])
     for source, target in FLOWS:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kafka_acl on a real cluster with an authorizer: give, again, check, diff, take away, refuse."""
+"""kafka_acl on a real cluster with an authorizer: create, repeat, check, diff, delete, refuse."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Run = Callable[..., dict[str, Any]]
 
 @pytest.fixture
 def who() -> str:
-    """A principal of this test alone."""
+    """A principal that only this test uses."""
     return f"User:app-{uuid.uuid4().hex[:8]}"
 
 
@@ -61,7 +61,7 @@ def done(result: dict[str, Any]) -> list[tuple[str, str]]:
     return [(change["action"], change["status"]) for change in result["changes"]]
 
 
-def test_rights_are_given_and_the_second_run_changes_nothing(apply: Run, who: str) -> None:
+def test_acls_are_created_and_the_second_run_changes_nothing(apply: Run, who: str) -> None:
     first, again = apply(rights(who)), apply(rights(who))
     assert (first["changed"], done(first)) == (True, [("create", "done")] * 5)
     assert (again["changed"], again["changes"], again["diff"]) == (False, [], {"before": {}, "after": {}})
@@ -69,7 +69,7 @@ def test_rights_are_given_and_the_second_run_changes_nothing(apply: Run, who: st
     assert {acl["name"] for acl in again["acls"]} == {"Payments", "settle", "*", "kafka-cluster", "Secret"}
 
 
-def test_check_mode_shows_the_same_and_gives_nothing(apply: Run, who: str) -> None:
+def test_check_mode_shows_the_same_and_creates_nothing(apply: Run, who: str) -> None:
     planned = apply(rights(who), check=True)
     assert apply([], principals=[who])["acls"] == []
     real = apply(rights(who))
@@ -77,7 +77,7 @@ def test_check_mode_shows_the_same_and_gives_nothing(apply: Run, who: str) -> No
     assert (planned["diff"], planned["acls"]) == (real["diff"], real["acls"])
 
 
-def test_absent_takes_exactly_the_listed_ones(apply: Run, who: str) -> None:
+def test_absent_deletes_exactly_the_listed_acls(apply: Run, who: str) -> None:
     apply(rights(who))
     assert done(apply(rights(who)[:2], state="absent", check=True)) == [("delete", "planned")] * 2
     gone = apply(rights(who)[:2], state="absent")
@@ -86,7 +86,7 @@ def test_absent_takes_exactly_the_listed_ones(apply: Run, who: str) -> None:
     assert len(apply([], principals=[who])["acls"]) == 3
 
 
-def test_exact_leaves_others_alone(apply: Run, who: str) -> None:
+def test_exact_keeps_the_acls_of_other_principals(apply: Run, who: str) -> None:
     other = f"{who}-other"
     apply(rights(who) + rights(other))
     wider = {**rights(who)[0], "name": "Pay", "pattern_type": "prefixed"}
@@ -98,7 +98,7 @@ def test_exact_leaves_others_alone(apply: Run, who: str) -> None:
     assert apply([], state="exact", principals=[who, other])["acls"] == []
 
 
-def test_a_literal_asterisk_is_taken_away_alone(apply: Run, who: str) -> None:
+def test_deleting_a_literal_asterisk_deletes_only_that_acl(apply: Run, who: str) -> None:
     """In a filter of Kafka's own tools it can match every name."""
     every, one = ({**rights(who)[0], "name": name} for name in ("*", "Payments"))
     apply([every, one])
@@ -106,8 +106,8 @@ def test_a_literal_asterisk_is_taken_away_alone(apply: Run, who: str) -> None:
     assert [acl["name"] for acl in apply([], principals=[who])["acls"]] == ["Payments"]
 
 
-def test_whoever_may_not_look_is_told_so_and_not_shown_an_empty_list(apply: Run, who: str) -> None:
-    """confluent-kafka answers a refused look with an empty list."""
+def test_without_the_right_to_list_acls_the_result_is_an_error_and_not_an_empty_list(apply: Run, who: str) -> None:
+    """confluent-kafka returns an empty list for a refused request."""
     apply(rights(who))
     for params in ({"acls": rights(who)}, {"acls": [], "principals": [who]}):
         result = apply(**params, user="consumer")
@@ -115,7 +115,7 @@ def test_whoever_may_not_look_is_told_so_and_not_shown_an_empty_list(apply: Run,
         assert "needs DESCRIBE on the cluster" in result["msg"]
 
 
-def test_whoever_may_only_look_sees_and_is_refused_the_change(apply: Run, who: str) -> None:
+def test_with_only_the_right_to_list_acls_a_change_is_refused(apply: Run, who: str) -> None:
     observation = {"principal": "User:consumer", "operation": "describe", "resource_type": "cluster"}
     apply([observation])
     try:
@@ -127,7 +127,7 @@ def test_whoever_may_only_look_sees_and_is_refused_the_change(apply: Run, who: s
         apply([observation], state="absent")
 
 
-def test_a_list_that_makes_no_sense_is_refused_as_a_whole(apply: Run, who: str) -> None:
+def test_a_list_with_an_invalid_entry_is_refused_as_a_whole(apply: Run, who: str) -> None:
     wrong = [
         {"principal": "payments", "operation": "read", "resource_type": "topic", "name": "x"},
         {"principal": who, "operation": "write", "resource_type": "group", "name": "x"},
@@ -139,12 +139,12 @@ def test_a_list_that_makes_no_sense_is_refused_as_a_whole(apply: Run, who: str) 
     assert apply([], principals=[who])["acls"] == []
 
 
-def test_no_secret_is_in_an_answer(apply: Run, who: str, secure_lab: Lab) -> None:
+def test_no_secret_is_in_a_result(apply: Run, who: str, secure_lab: Lab) -> None:
     assert secure_lab.client()["sasl.password"] not in json.dumps(apply(rights(who)))
 
 
 @pytest.mark.parametrize("check", [False, True])
-def test_without_an_authorizer_it_says_what_to_do(lab: Lab, who: str, check: bool) -> None:
+def test_without_an_authorizer_the_error_has_a_next_step(lab: Lab, who: str, check: bool) -> None:
     servers = lab.info()["clusters"]["P"]["bootstrap_servers"]
     for params in ({"acls": rights(who)}, {"acls": [], "principals": [who], "state": "exact"}):
         result = run_module(kafka_acl, {"bootstrap_servers": servers, **params}, check)

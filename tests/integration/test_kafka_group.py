@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kafka_group and kafka_group_info on a real cluster: commit, again, check, diff, refuse, watch."""
+"""kafka_group and kafka_group_info on a real cluster: commit, repeat, check, diff, refuse, wait."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def statuses(result: dict[str, Any]) -> list[str]:
 # ---- committing
 
 
-def test_positions_of_a_new_group_are_written_and_the_second_run_changes_nothing(
+def test_offsets_of_a_new_group_are_committed_and_the_second_run_changes_nothing(
     commit: Run, observation: Run, topic: str, group: str
 ) -> None:
     wanted = {group: [(topic, 0, 4), (topic, 1, RECORDS)]}
@@ -146,7 +146,9 @@ def test_check_mode_shows_the_same_and_writes_nothing(commit: Run, observation: 
     assert planned["diff"] == done["diff"] == {"before": {key: {"offset": None}}, "after": {key: {"offset": 4}}}
 
 
-def test_a_consumer_goes_on_exactly_at_the_written_position(commit: Run, topic: str, group: str, servers: str) -> None:
+def test_a_consumer_continues_exactly_at_the_committed_offset(
+    commit: Run, topic: str, group: str, servers: str
+) -> None:
     commit({group: [(topic, 0, 7), (topic, 1, RECORDS)]})
     consumer = Consumer({"bootstrap.servers": servers, "group.id": group, "auto.offset.reset": "error"})
     consumer.subscribe([topic])
@@ -161,7 +163,7 @@ def test_a_consumer_goes_on_exactly_at_the_written_position(commit: Run, topic: 
     assert (message.partition(), message.offset(), message.value()) == (0, 7, b"7")
 
 
-def test_going_back_is_refused_unless_asked_for(commit: Run, observation: Run, topic: str, group: str) -> None:
+def test_lowering_an_offset_is_refused_unless_requested(commit: Run, observation: Run, topic: str, group: str) -> None:
     commit({group: [(topic, 0, 8), (topic, 1, 8)]})
     lower = {group: [(topic, 0, 5), (topic, 1, 9)]}
 
@@ -179,10 +181,10 @@ def test_going_back_is_refused_unless_asked_for(commit: Run, observation: Run, t
     assert committed(observation, group) == {(topic, 0): 5, (topic, 1): 9}
 
 
-def test_what_somebody_else_moves_is_set_again_and_counted(
+def test_an_offset_that_another_process_changes_is_set_again_and_counted(
     commit: Run, observation: Run, topic: str, group: str, servers: str
 ) -> None:
-    # As a task of MirrorMaker 2 does that hangs on a dead source: it raises the group once more, and ends.
+    # As a task of MirrorMaker 2 that hangs on a dead source: it raises the group once more, and ends.
     commit({group: [(topic, 0, 8), (topic, 1, 8)]})
     admin = AdminClient({"bootstrap.servers": servers})
 
@@ -211,7 +213,7 @@ def test_what_somebody_else_moves_is_set_again_and_counted(
         ((2, 0), "unknown_partition"),
     ],
 )
-def test_a_position_that_cannot_be_read_from_stops_everything(
+def test_an_offset_outside_the_log_stops_everything(
     commit: Run, observation: Run, topic: str, group: str, committed_offset: tuple[int, int], code: str
 ) -> None:
     other = f"{group}-other"
@@ -237,7 +239,7 @@ def test_a_missing_topic_is_refused_and_not_created(commit: Run, observation: Ru
     assert run_module(kafka_topic, absent)["changed"] is False
 
 
-def test_expired_positions_are_refused(commit: Run, topic: str, group: str, servers: str) -> None:
+def test_expired_offsets_are_refused(commit: Run, topic: str, group: str, servers: str) -> None:
     admin = AdminClient({"bootstrap.servers": servers})
     for future in admin.delete_records([TopicPartition(topic, 0, 6)]).values():
         future.result()
@@ -284,10 +286,10 @@ def test_a_list_with_mistakes_is_refused_before_connecting() -> None:
     assert "offset -1" in result["msg"]
 
 
-# ---- looking
+# ---- observing
 
 
-def test_a_group_that_does_not_exist_has_no_numbers(observation: Run, topic: str, group: str) -> None:
+def test_a_missing_group_has_no_numbers(observation: Run, topic: str, group: str) -> None:
     found = observe(group, topics=[topic], check_data=True)
 
     assert (found["state"], found["members"], found["lag"], found["read_to_end"]) == ("DEAD", [], None, None)
@@ -296,7 +298,7 @@ def test_a_group_that_does_not_exist_has_no_numbers(observation: Run, topic: str
     ] * 2
 
 
-def test_lag_counts_offsets_and_is_unknown_where_a_position_is_missing(
+def test_lag_counts_offsets_and_is_unknown_without_a_committed_offset(
     commit: Run, observation: Run, topic: str, group: str
 ) -> None:
     commit({group: [(topic, 0, 4)]})
@@ -324,7 +326,7 @@ def test_a_group_before_a_transaction_marker_has_read_to_the_end_although_its_la
     producer.begin_transaction()
     producer.produce(topic, "committed", partition=0)
     producer.commit_transaction(20)
-    # The marker is written after the commit returns, and takes one offset more.
+    # The marker is written after the commit returns, and takes one more offset.
     wait_until(
         lambda: observe(group, topics=[topic])["committed_offsets"][0]["end"],
         lambda end: end == RECORDS + 2,
@@ -402,7 +404,7 @@ def test_waiting_for_a_group_that_does_not_read_stalls(commit: Run, observation:
     assert "8 offsets from the end" in found["result"]["msg"]
 
 
-def test_check_mode_looks_once_and_does_not_wait(servers: str, commit: Run, topic: str, group: str) -> None:
+def test_check_mode_observes_once_and_does_not_wait(servers: str, commit: Run, topic: str, group: str) -> None:
     commit({group: [(topic, 0, 2)]})
     params = {"bootstrap_servers": servers, "groups": [group], "wait_for": "read_to_end", "wait_timeout": 60}
 

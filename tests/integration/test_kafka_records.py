@@ -61,7 +61,7 @@ def transaction(producer: Producer, topic: str, values: range, commit: bool = Tr
 
 
 def stable_end(kafka: Kafka, topic: str, end: int) -> int:
-    """The last stable offset, once the markers of ended transactions are written: brokers do that afterwards."""
+    """The last stable offset, once brokers have written the markers of ended transactions."""
     observed = wait_until(
         lambda: log_ranges(kafka, {(topic, 0)})[topic, 0][1], lambda found: found >= end, Bounds(20, 0.05)
     )
@@ -72,7 +72,7 @@ def offsets(found: list[records.Record]) -> list[int]:
     return [record.offset for record in found]
 
 
-def test_a_range_gives_its_records_and_nothing_beyond(kafka: Kafka, topic: str) -> None:
+def test_a_range_returns_exactly_its_records(kafka: Kafka, topic: str) -> None:
     send(kafka, topic, range(20))
 
     found = records.data_records(kafka, (topic, 0), 5, 9)
@@ -82,16 +82,16 @@ def test_a_range_gives_its_records_and_nothing_beyond(kafka: Kafka, topic: str) 
     assert (found[0].timestamp_type, found[0].timestamp is not None) == ("CreateTime", True)
 
 
-def test_an_empty_range_asks_nobody(kafka: Kafka, topic: str) -> None:
+def test_an_empty_range_sends_no_request(kafka: Kafka, topic: str) -> None:
     assert records.data_records(kafka, (topic, 0), 3, 3) == []
     assert kafka.requests == []
 
 
-def test_a_range_that_ends_in_markers_and_aborted_records_is_exhausted(
+def test_a_range_that_ends_with_markers_and_aborted_records_is_exhausted(
     kafka: Kafka, topic: str, transactional: Producer
 ) -> None:
-    transaction(transactional, topic, range(3))  # 0 1 2, marker 3
-    transaction(transactional, topic, range(3), commit=False)  # 4 5 6 aborted, marker 7
+    transaction(transactional, topic, range(3))  # 0 1 2, marker 3.
+    transaction(transactional, topic, range(3), commit=False)  # 4 5 6 aborted, marker 7.
     end = stable_end(kafka, topic, 8)
 
     read = records.read_ranges(kafka, {(topic, 0): (0, end)})[topic, 0]
@@ -144,7 +144,7 @@ def test_a_range_below_the_log_start_is_named(kafka: Kafka, topic: str) -> None:
     assert offsets(records.data_records(kafka, (topic, 0), 6, 9)) == [6, 7, 8]
 
 
-def test_many_ranges_are_read_at_once_each_to_its_own_bound(kafka: Kafka, topic: str) -> None:
+def test_many_ranges_are_read_at_once_and_each_to_its_own_bound(kafka: Kafka, topic: str) -> None:
     for partition in range(3):
         send(kafka, topic, range(50 * (partition + 1)), partition)
 
@@ -156,7 +156,7 @@ def test_many_ranges_are_read_at_once_each_to_its_own_bound(kafka: Kafka, topic:
     assert ends == {0: (records.LIMIT, 20), 1: (records.EXHAUSTED, 10), 2: (records.EXHAUSTED, 0)}
 
 
-def test_first_and_last_data_record_skip_what_no_reader_receives(
+def test_the_first_and_last_data_records_exclude_markers_and_aborted_records(
     kafka: Kafka, topic: str, transactional: Producer
 ) -> None:
     transaction(transactional, topic, range(4), commit=False)  # 0 to 3 aborted, marker 4
@@ -176,7 +176,9 @@ def test_first_and_last_data_record_skip_what_no_reader_receives(
     assert records.first_data_record(kafka, (topic, 0), 7, end) is None
 
 
-def test_what_lies_behind_several_positions_of_one_partition(kafka: Kafka, topic: str, transactional: Producer) -> None:
+def test_data_after_several_offsets_of_one_partition_is_found(
+    kafka: Kafka, topic: str, transactional: Producer
+) -> None:
     send(kafka, topic, range(5))
     transaction(transactional, topic, range(1))  # 5, marker 6
     stable_end(kafka, topic, 7)
@@ -203,16 +205,19 @@ def test_a_missing_topic_is_an_error_and_is_not_created(kafka: Kafka) -> None:
     assert name not in kafka.admin.list_topics(timeout=10).topics
 
 
-def test_a_broker_that_does_not_answer_ends_within_the_bound() -> None:
-    nobody = Kafka("127.0.0.1:1", {}, 2.0)
+def test_an_unreachable_broker_ends_within_the_bound() -> None:
+    unreachable = Kafka("127.0.0.1:1", {}, 2.0)
 
     with pytest.raises(Unreachable, match="timed out"):
-        records.data_records(nobody, ("T", 0), 0, 5, records.Reading(timeout=1.5))
+        records.data_records(unreachable, ("T", 0), 0, 5, records.Reading(timeout=1.5))
 
 
 @pytest.mark.parametrize("limit", [0, 1])
 def test_batches_of_thousands_of_records_starve_no_partition(kafka: Kafka, limit: int) -> None:
-    """A batch is fetched whole: a consumer that wants few records of many partitions must still reach all of them."""
+    """A batch is fetched completely.
+
+    A consumer that needs few records of many partitions must still reach all of them.
+    """
     name, partitions, count = f"records-{uuid.uuid4().hex[:8]}", 24, 3000
     item = {"name": name, "partitions": partitions, "config": {"max.message.bytes": "5000000"}}
     run_module(kafka_topic, {"bootstrap_servers": kafka.bootstrap_servers, "topics": [item]})

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""kafka_topic and kafka_topic_info on a real cluster: create, again, check, diff, update, fail."""
+"""kafka_topic and kafka_topic_info on a real cluster: create, repeat, check, diff, update, fail."""
 
 from __future__ import annotations
 
@@ -57,9 +57,7 @@ def actions(result: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [(change["name"], change["action"], change["status"]) for change in result["changes"]]
 
 
-def test_a_topic_is_created_as_described_and_the_second_run_changes_nothing(
-    apply: Run, observation: Run, topic: str
-) -> None:
+def test_a_topic_is_created_and_the_second_run_changes_nothing(apply: Run, observation: Run, topic: str) -> None:
     wanted = {"name": topic, "partitions": 3, "replication_factor": 1, "config": {"retention.ms": "7d"}}
 
     first, again = apply([wanted]), apply([wanted])
@@ -98,14 +96,14 @@ def test_partitions_are_added_and_settings_merged(apply: Run, observation: Run, 
     result = apply([{"name": topic, "partitions": 4, "config": {"retention.ms": 1000, "min.insync.replicas": 1}}])
 
     assert actions(result) == [(topic, "add_partitions", "done"), (topic, "alter_config", "done")]
-    # min.insync.replicas has the broker's default already: nothing is to be set.
+    # min.insync.replicas already has the broker's default, so no setting is changed.
     assert result["changes"][1]["before"] == {"retention.ms": "-1"}
     found = observe(topic)
     assert (found["partitions"], found["leaderless"]) == (4, [])
     assert found["config"] == {"segment.ms": "3600000", "retention.ms": "1000"}
 
 
-def test_exact_takes_away_the_settings_that_are_not_named(apply: Run, observation: Run, topic: str) -> None:
+def test_exact_removes_the_settings_that_are_not_named(apply: Run, observation: Run, topic: str) -> None:
     apply([{"name": topic, "partitions": 1, "config": {"segment.ms": "1h", "retention.ms": "1d"}}])
     wanted = [{"name": topic, "config": {"retention.ms": "1d"}}]
 
@@ -125,7 +123,7 @@ def test_a_setting_of_null_returns_to_its_default(apply: Run, observation: Run, 
     assert apply([{"name": topic, "config": {"segment.ms": None}}])["changed"] is False
 
 
-def test_fewer_partitions_are_refused_with_what_to_do(apply: Run, observation: Run, topic: str) -> None:
+def test_fewer_partitions_are_refused_with_the_next_step(apply: Run, observation: Run, topic: str) -> None:
     apply([{"name": topic, "partitions": 3, "config": {}}])
 
     result = apply([{"name": topic, "partitions": 2, "config": {"retention.ms": "1d"}}])
@@ -136,7 +134,7 @@ def test_fewer_partitions_are_refused_with_what_to_do(apply: Run, observation: R
     assert (observe(topic)["partitions"], observe(topic)["config"]) == (3, {})
 
 
-def test_another_replication_factor_is_refused_with_what_to_do(apply: Run, topic: str) -> None:
+def test_another_replication_factor_is_refused_with_the_next_step(apply: Run, topic: str) -> None:
     apply([{"name": topic, "partitions": 1}])
 
     result = apply([{"name": topic, "replication_factor": 3}], check=True)
@@ -175,7 +173,7 @@ def test_bad_settings_of_an_existing_topic_are_refused_in_check_mode(
     assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, "topic_refused")
 
 
-def test_one_refused_topic_does_not_keep_the_others_from_being_done(apply: Run, observation: Run, topic: str) -> None:
+def test_one_refused_topic_does_not_prevent_the_others(apply: Run, observation: Run, topic: str) -> None:
     good, bad = f"{topic}-good", f"{topic}-bad"
 
     result = apply([{"name": bad, "replication_factor": 3}, {"name": good, "partitions": 2}])
@@ -215,7 +213,7 @@ def test_the_wrong_cluster_is_refused_before_anything_else(apply: Run, observati
 
 
 def test_a_broker_that_is_down_is_named(topic: str) -> None:
-    # Port 1 of this host: nothing listens there.
+    # No process listens on port 1 of this host.
     params = {"bootstrap_servers": "127.0.0.1:1", "request_timeout": 2, "topics": [{"name": topic}]}
 
     result = run_module(kafka_topic, params)
@@ -224,7 +222,7 @@ def test_a_broker_that_is_down_is_named(topic: str) -> None:
     assert "127.0.0.1:1" in result["msg"]
 
 
-def test_asking_for_a_missing_topic_does_not_create_it(cluster: dict[str, Any], observation: Run, topic: str) -> None:
+def test_reading_a_missing_topic_does_not_create_it(cluster: dict[str, Any], observation: Run, topic: str) -> None:
     assert observe(topic, offsets=True, config="all") == {
         "name": topic,
         "exists": False,
@@ -245,7 +243,7 @@ def test_asking_for_a_missing_topic_does_not_create_it(cluster: dict[str, Any], 
     assert topic not in [one["name"] for one in everything["topics"]]
 
 
-def test_looking_at_all_topics_leaves_internal_ones_out(cluster: dict[str, Any], apply: Run, topic: str) -> None:
+def test_listing_all_topics_omits_internal_ones(cluster: dict[str, Any], apply: Run, topic: str) -> None:
     apply([{"name": topic, "partitions": 1, "config": {"message.timestamp.type": "LogAppendTime"}}])
     params = {"bootstrap_servers": cluster["bootstrap_servers"]}
 
@@ -259,7 +257,7 @@ def test_looking_at_all_topics_leaves_internal_ones_out(cluster: dict[str, Any],
     assert not {name for name in ordinary if name.startswith(("__", "connect-"))}
 
 
-def test_more_records_than_the_controller_takes_at_once_are_sent_in_several_requests(apply: Run, topic: str) -> None:
+def test_more_records_than_the_controller_accepts_at_once_are_sent_in_several_requests(apply: Run, topic: str) -> None:
     wanted = [{"name": f"{topic}-{n}", "partitions": 100} for n in range(150)]
 
     planned = apply(wanted, check=True)

@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab itself, as program and as playbook: starts, repairs itself after a crash, and leaves nothing behind."""
+"""The lab as a program and as playbooks: it starts, repairs itself after a crash, and leaves no
+process when it stops.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ PARTS = ("P broker", "P connect", "B broker", "B connect")
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
-    """A lab that these tests may break; its path has a space."""
+    """A lab that these tests may damage. Its path has a space."""
     found = Lab(tmp_path_factory.mktemp("own lab") / "lab")
     found.up()
     yield found
@@ -52,7 +54,7 @@ def pids(lab: Lab) -> dict[str, int | None]:
 
 
 def processes_of(lab: Lab) -> list[int]:
-    """Looked up from outside, by the folder, not by what the lab remembers."""
+    """The processes with the folder in their command line, independent of the lab's own files."""
     root = str(lab.paths.root)
     found = (int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit())
     return [pid for pid in found if any(root in argument for argument in processes.arguments_of(pid))]
@@ -64,27 +66,27 @@ def cluster_id(lab: Lab, alias: str) -> str:
     return found
 
 
-def test_both_clusters_answer_under_their_own_ids(own: Lab) -> None:
+def test_both_clusters_return_their_own_ids(own: Lab) -> None:
     clusters = own.info()["clusters"]
     found = {alias: cluster_id(own, alias) for alias in clusters}
     assert found == {alias: clusters[alias]["cluster_id"] for alias in clusters}
     assert found["P"] != found["B"]
 
 
-def test_each_worker_stands_beside_its_own_cluster(own: Lab) -> None:
+def test_each_worker_uses_its_own_cluster(own: Lab) -> None:
     for cluster in own.info()["clusters"].values():
         about = probes.get_json(cluster["ports"][2], "/")
         assert about["kafka_cluster_id"] == cluster["cluster_id"]
         assert probes.get_json(cluster["ports"][2], "/connectors") == []
 
 
-def test_the_workers_know_mirrormaker_2(own: Lab) -> None:
+def test_the_workers_have_mirrormaker_2(own: Lab) -> None:
     found = probes.get_json(own.info()["clusters"]["B"]["ports"][2], "/connector-plugins")
     names = {item["class"].rpartition(".")[2] for item in found}
     assert {"MirrorSourceConnector", "MirrorCheckpointConnector", "MirrorHeartbeatConnector"} <= names
 
 
-def test_a_running_lab_is_left_alone(own: Lab) -> None:
+def test_a_running_lab_is_not_restarted(own: Lab) -> None:
     before = pids(own)
     done = program(own, "up")
     assert done.returncode == 0
@@ -93,14 +95,14 @@ def test_a_running_lab_is_left_alone(own: Lab) -> None:
     assert pids(own) == before
 
 
-def test_it_needs_less_than_1_8_gib(own: Lab) -> None:
+def test_the_lab_needs_less_than_1_8_gib(own: Lab) -> None:
     used = own.status()["rss_mib"]
     assert used is not None
     assert used < 1.8 * 1024
 
 
-def test_nothing_listens_on_any_other_address(own: Lab) -> None:
-    """127.0.0.2 is this machine too: only a listener on all addresses would answer there."""
+def test_no_process_listens_on_any_other_address(own: Lab) -> None:
+    """127.0.0.2 is this machine too: only a listener on all addresses would accept a connection there."""
     for cluster in own.info()["clusters"].values():
         for port in cluster["ports"]:
             for address, answers in (("127.0.0.1", True), ("127.0.0.2", False)):
@@ -130,13 +132,13 @@ def test_records_survive_the_crash_of_their_broker(own: Lab) -> None:
     assert "survivor" in admin(own, "P").list_topics(timeout=10).topics
 
 
-def test_a_topic_is_not_created_by_asking_for_it(own: Lab) -> None:
+def test_a_topic_is_not_created_by_reading_it(own: Lab) -> None:
     client = admin(own, "P")
     client.list_topics("typo", timeout=10)
     assert "typo" not in client.list_topics(timeout=10).topics
 
 
-def test_a_frozen_broker_answers_nobody_until_it_is_resumed(own: Lab) -> None:
+def test_a_frozen_broker_does_not_respond_until_it_is_resumed(own: Lab) -> None:
     port = own.info()["clusters"]["B"]["ports"][2]
     assert own.pause("B", "connect")
     assert not own.pause("B", "connect")
@@ -160,7 +162,7 @@ def test_lost_pid_files_and_lab_json_do_not_hide_the_processes(own: Lab) -> None
     assert {alias: cluster_id(own, alias) for alias in before} == before
 
 
-def test_down_leaves_no_process_and_up_finds_the_data_again(own: Lab) -> None:
+def test_down_leaves_no_process_and_up_restores_the_data(own: Lab) -> None:
     before = own.info()
     assert sorted(own.down()) == sorted(PARTS)
     assert processes_of(own) == []
@@ -174,13 +176,13 @@ def test_down_leaves_no_process_and_up_finds_the_data_again(own: Lab) -> None:
     assert "survivor" in admin(own, "P").list_topics(timeout=10).topics
 
 
-def test_a_stranger_on_a_port_makes_the_next_start_choose_others(own: Lab) -> None:
+def test_if_another_program_uses_a_port_the_next_start_chooses_others(own: Lab) -> None:
     own.down()
     before = own.info()["clusters"]["P"]["ports"]
-    with socket.socket() as stranger:
-        stranger.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        stranger.bind(("127.0.0.1", before[0]))
-        stranger.listen()
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(("127.0.0.1", before[0]))
+        listener.listen()
         own.up()
     assert not set(own.info()["clusters"]["P"]["ports"]) & set(before)
 
@@ -197,7 +199,7 @@ def test_a_failing_start_shows_the_log_and_leaves_nothing_running(tmp_path: Path
         broken.down()
 
 
-def test_a_download_that_cannot_reach_anything_is_a_plain_error(tmp_path: Path) -> None:
+def test_a_download_without_a_network_is_a_clear_error(tmp_path: Path) -> None:
     lab = Lab(tmp_path / "offline")
     cache = tmp_path / "cache"
     nowhere = "-Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=9 -Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=9"

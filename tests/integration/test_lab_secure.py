@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The secured lab: who comes in, who may do what, a real flow, and no password anywhere but in its own file."""
+"""The secured lab: authentication, ACLs, a real flow, and no password outside its own file."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def rest_params(lab: Lab, **changed: str) -> dict[str, Any]:
 
 
 def flow(lab: Lab, **more: Any) -> dict[str, Any]:
-    """Parameters of connect_mirror for P->B, as the written inventory gives them."""
+    """The parameters of connect_mirror for P->B, as in the generated inventory."""
     clusters, security = lab.info()["clusters"], lab.info()["security"]
     login = {**security["client"], "java.sasl.jaas.config": security["flow_login"]}
     ends = {
@@ -79,7 +79,7 @@ def flow(lab: Lab, **more: Any) -> dict[str, Any]:
 
 
 def answers(lab: Lab) -> list[str]:
-    """All that the workers' REST interfaces say about connectors and tasks."""
+    """Everything that the workers' REST interfaces return about connectors and tasks."""
     said = []
     for cluster in lab.info()["clusters"].values():
 
@@ -102,7 +102,7 @@ def topic(secure_lab: Lab) -> str:
 
 
 def send(lab: Lab, user: str, topic: str, count: int = 1) -> KafkaError | None:
-    """Write records; the error of the last one."""
+    """Write records. Return the error of the last one."""
     failed: list[KafkaError | None] = []
     producer = Producer({**client(lab, user), "log_level": 0})
     for number in range(count):
@@ -114,12 +114,12 @@ def send(lab: Lab, user: str, topic: str, count: int = 1) -> KafkaError | None:
 # ---- the start
 
 
-def test_it_comes_up_in_the_usual_time(secure_start: Start) -> None:
+def test_the_secured_lab_starts_in_the_usual_time(secure_start: Start) -> None:
     assert secure_start.seconds < 120
     assert secure_start.lab.status()["running"]
 
 
-def test_only_the_owner_may_enter(secure_lab: Lab) -> None:
+def test_only_the_owner_may_read_the_folder(secure_lab: Lab) -> None:
     found = secure_lab.paths.security
     assert {path.stat().st_mode & 0o777 for path in found.folder.iterdir()} == {0o600}
     closed = (found.folder, secure_lab.paths.root / "P", secure_lab.paths.root / "B")
@@ -142,17 +142,17 @@ def test_no_password_was_in_a_process_list_while_it_started(secure_start: Start)
     assert not Path(arguments).exists()
 
 
-def test_no_password_is_in_what_the_lab_says(secure_start: Start) -> None:
+def test_no_password_is_in_the_output_of_the_lab(secure_start: Start) -> None:
     lab = secure_start.lab
     reported = [secure_start.output, json.dumps(lab.info()), json.dumps(lab.status()), lab.paths.state_file.read_text()]
     assert leaks(lab, reported) == []
     assert lab.info()["security"]["passwords"] == str(lab.paths.security.passwords)
 
 
-# ---- who comes in
+# ---- authentication
 
 
-def test_the_playbooks_user_comes_in(secure_lab: Lab) -> None:
+def test_the_playbooks_user_is_authenticated(secure_lab: Lab) -> None:
     assert run_module(kafka_topic_info, {**module_params(secure_lab), "topics": ["none"]})["rc"] == 0
 
 
@@ -163,15 +163,15 @@ def test_a_wrong_password_is_one_clear_line(secure_lab: Lab) -> None:
     assert "invalid credentials with SASL mechanism SCRAM-SHA-512" in result["msg"]
     assert "\n" not in result["msg"]
     assert "not-the-password" not in json.dumps(result)
-    # Whoever is not let in knows nothing of the cluster: it may be as healthy as can be.
+    # A refused client knows nothing about the cluster, which may be healthy.
     asked = {**module_params(secure_lab, **wrong), "topics": ["none"], "timeout": 5}
     asked.pop("request_timeout")
     probed = run_module(dr_probe_info, asked)
     assert (probed["answers"], probed["reachable"], probed["locked_out"]) == (False, False, True), probed["reason"]
 
 
-def test_who_lacks_a_right_does_not_take_the_cluster_for_lost(secure_lab: Lab) -> None:
-    """The broker refuses, so it is there: the applications must not be started elsewhere beside it."""
+def test_a_missing_right_is_not_taken_for_a_lost_cluster(secure_lab: Lab) -> None:
+    """The broker refuses, so it runs: the applications must not be started on the other cluster as well."""
     closed = [{"name": "Closed", "partitions": 1, "replication_factor": 1}]
     assert run_module(kafka_topic, {**module_params(secure_lab), "topics": closed})["rc"] == 0
     asked = {**module_params(secure_lab), "client": secure_lab.client("consumer"), "topics": ["Closed"], "timeout": 5}
@@ -182,40 +182,44 @@ def test_who_lacks_a_right_does_not_take_the_cluster_for_lost(secure_lab: Lab) -
 
 
 def test_a_wrong_ca_is_one_clear_line(secure_lab: Lab, tmp_path: Path) -> None:
-    stranger = str(issue(tmp_path / "stranger").ca)
-    wrong = {"ssl.ca.location": stranger}
+    unknown_ca = str(issue(tmp_path / "unknown").ca)
+    wrong = {"ssl.ca.location": unknown_ca}
     result = run_module(kafka_topic_info, {**module_params(secure_lab, **wrong), "topics": ["none"]})
     assert (result["rc"], result["error"]["code"]) == (1, "kafka_unreachable")
     assert f"{servers(secure_lab)}: " in result["msg"]
     assert "certificate" in result["msg"]
     assert "\n" not in result["msg"]
-    result = run_module(connect_mirror_info, rest_params(secure_lab, ca_path=stranger))
+    result = run_module(connect_mirror_info, rest_params(secure_lab, ca_path=unknown_ca))
     assert (result["rc"], result["error"]["code"]) == (1, "connect_tls")
     assert "certificate verify failed" in result["msg"]
 
 
-def test_a_worker_is_asked_with_a_name_and_a_password_only(secure_lab: Lab) -> None:
+def test_a_worker_requires_a_user_and_a_password(secure_lab: Lab) -> None:
     assert run_module(connect_mirror_info, rest_params(secure_lab))["rc"] == 0
-    nobody = rest_params(secure_lab)
-    nobody["connect_client"] = {"ca_path": nobody["connect_client"]["ca_path"]}
-    # A user of Kafka is none of the worker's.
+    without_user = rest_params(secure_lab)
+    without_user["connect_client"] = {"ca_path": without_user["connect_client"]["ca_path"]}
+    # A user of Kafka is not a user of the worker.
     admin = {"url_username": "admin", "url_password": secure_lab.paths.security.password("admin")}
-    for params in (nobody, rest_params(secure_lab, url_password="not-the-password"), rest_params(secure_lab, **admin)):
+    for params in (
+        without_user,
+        rest_params(secure_lab, url_password="not-the-password"),
+        rest_params(secure_lab, **admin),
+    ):
         result = run_module(connect_mirror_info, params)
         assert (result["rc"], result["error"]["code"]) == (1, "connect_not_authorized"), result["msg"]
         assert "401" in result["msg"]
         assert leaks(secure_lab, [json.dumps(result)]) == []
 
 
-def test_nobody_comes_in_without_tls_and_a_name(secure_lab: Lab) -> None:
+def test_no_client_is_accepted_without_tls_and_a_user(secure_lab: Lab) -> None:
     params = {**module_params(secure_lab), "client": {"security.protocol": "PLAINTEXT"}, "topics": ["none"]}
     assert run_module(kafka_topic_info, params)["error"]["code"] == "kafka_unreachable"
 
 
-# ---- who may do what
+# ---- authorization -
 
 
-def test_an_application_has_no_right_until_it_is_given_one(secure_lab: Lab, topic: str) -> None:
+def test_an_application_has_no_right_until_an_acl_grants_one(secure_lab: Lab, topic: str) -> None:
     error = send(secure_lab, "producer", topic)
     assert error is not None
     assert error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
@@ -226,7 +230,7 @@ def test_an_application_has_no_right_until_it_is_given_one(secure_lab: Lab, topi
     assert run_module(kafka_acl, {**module_params(secure_lab), "acls": [right], "state": "absent"})["changed"]
 
 
-def test_an_application_may_not_read_either(secure_lab: Lab, topic: str) -> None:
+def test_an_application_may_not_read_other_topics(secure_lab: Lab, topic: str) -> None:
     reader = Consumer({**client(secure_lab, "consumer"), "group.id": "secured", "log_level": 0})
     try:
         reader.assign([TopicPartition(topic, 0, 0)])
@@ -249,7 +253,7 @@ def test_the_flow_has_the_rights_of_the_table_and_no_others(secure_lab: Lab) -> 
 # ---- a real flow
 
 
-def test_mirrormaker_2_copies_and_its_connectors_hold_references_only(secure_lab: Lab, topic: str) -> None:
+def test_mirrormaker_2_replicates_and_its_connectors_only_have_references(secure_lab: Lab, topic: str) -> None:
     before = AdminClient(client(secure_lab, "admin")).list_topics(timeout=20).topics
     assert topic in before
     assert send(secure_lab, "admin", topic, RECORDS) is None
@@ -274,7 +278,7 @@ def test_mirrormaker_2_copies_and_its_connectors_hold_references_only(secure_lab
 
 
 def ends(lab: Lab, alias: str, topic: str) -> list[int]:
-    """Log ends of the three partitions; zeros while the topic is not there."""
+    """The log ends of the three partitions, or zeros while the topic does not exist."""
     reader = Consumer({**client(lab, "admin", alias), "group.id": "secured-look", "log_level": 0})
     try:
         return [reader.get_watermark_offsets(TopicPartition(topic, number), timeout=20)[1] for number in range(3)]
@@ -285,7 +289,7 @@ def ends(lab: Lab, alias: str, topic: str) -> list[int]:
 
 
 def denied(log: Path, principal: str) -> list[str]:
-    """What the authorizer has refused to somebody, as the broker writes it down."""
+    """The requests that the authorizer refused, as the broker logs them."""
     lines = log.read_text(errors="replace").splitlines()
     return [line[:300] for line in lines if f"Principal = {principal} is Denied" in line]
 
@@ -293,7 +297,7 @@ def denied(log: Path, principal: str) -> list[str]:
 # ---- again
 
 
-def test_it_stops_and_starts_again_as_it_was_even_without_lab_json(secure_lab: Lab, topic: str) -> None:
+def test_the_lab_restarts_unchanged_even_without_lab_json(secure_lab: Lab, topic: str) -> None:
     before, rights = ends(secure_lab, "P", topic), flow_rights(secure_lab)
     kept = secure_lab.paths.security.passwords.read_text()
     assert len(secure_lab.down()) == 4
@@ -310,13 +314,13 @@ def flow_rights(lab: Lab) -> list[dict[str, str]]:
     return found
 
 
-def test_a_secured_lab_is_not_opened_in_passing(secure_lab: Lab) -> None:
+def test_a_secured_lab_cannot_be_started_as_an_open_one(secure_lab: Lab) -> None:
     with pytest.raises(LabError, match="was made secured, and open is wanted"):
         Lab(secure_lab.paths.root, secure=False, quiet=True).up()
     assert secure_lab.status()["running"]
 
 
-def test_the_passwords_file_is_all_that_a_client_of_the_ledger_needs(secure_lab: Lab, tmp_path: Path) -> None:
+def test_a_client_of_the_ledger_only_needs_the_passwords_file(secure_lab: Lab, tmp_path: Path) -> None:
     from ledger.definition import define
 
     options = {"role": "producer", "endpoint_file": "x", "user": "producer"}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ledger clients against a real broker: nothing they say may be rosier than what happened."""
+"""The ledger clients with a real broker: a ledger never shows a better result than the real one."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class World:
             assert done.returncode == 0, done.stdout + done.stderr
 
     def read_all(self, name: str, seconds: int) -> bool | None:
-        """Stop it; whether it had read everything. None if it did not run."""
+        """Stop the client and return whether it had read everything. None if it did not run."""
         done = self.run("stop", name, "--read", str(seconds))
         assert done.returncode == 0, done.stdout + done.stderr
         return json.loads(done.stdout.splitlines()[-1]).get("read_all")
@@ -81,9 +81,9 @@ class World:
         return found
 
     def commit_start(self, group: str, topic: str = "", partitions: int = 4) -> None:
-        """As a cutover does: positions are committed before the group starts.
+        """Commit offsets before the group starts, as a cutover does.
 
-        A topic created a moment ago may still be unknown to the coordinator, which tells so partition by partition.
+        The coordinator may not know a new topic yet, and reports that for each partition.
         """
         places = [TopicPartition(topic or self.topic, number, 0) for number in range(partitions)]
 
@@ -92,7 +92,7 @@ class World:
             found = self.admin.alter_consumer_group_offsets([request])[group].result(10).topic_partitions
             return not any(place.error for place in found)
 
-        wait_until(is_accepted, f"the acceptance of the positions of {group}")
+        wait_until(is_accepted, f"the acceptance of the offsets of {group}")
 
     def lag(self, group: str, partitions: int = 4) -> int:
         places = [TopicPartition(self.topic, number) for number in range(partitions)]
@@ -119,7 +119,7 @@ def world(lab: Any, tmp_path: Path) -> Iterator[World]:
     world.admin.delete_topics([world.topic])[world.topic].result(10)
 
 
-def test_a_stop_by_sigterm_flushes_and_leaves_nothing_unknown(world: World) -> None:
+def test_a_stop_by_sigterm_flushes_and_leaves_no_unknown_records(world: World) -> None:
     world.define("pay", "producer", rate=2000)
     world.define("settlement", "consumer")
     world.commit_start("settlement")
@@ -154,7 +154,7 @@ def test_start_and_stop_are_idempotent_and_quick(world: World) -> None:
     assert (again.returncode, json.loads(again.stdout.splitlines()[-1])["changed"]) == (0, False)
 
 
-def test_a_kill_is_told_and_what_was_in_flight_is_unknown_not_lost(world: World) -> None:
+def test_after_a_kill_records_in_flight_are_unknown_and_not_lost(world: World) -> None:
     world.define("pay", "producer", rate=5000)
     world.define("settlement", "consumer")
     world.commit_start("settlement")
@@ -171,7 +171,7 @@ def test_a_kill_is_told_and_what_was_in_flight_is_unknown_not_lost(world: World)
     assert result["groups"]["settlement"]["processed"] >= producer["acknowledged"] > 0
 
 
-def test_a_producer_that_cannot_flush_says_so_with_exit_code_3(world: World, lab: Any) -> None:
+def test_a_producer_that_cannot_flush_exits_with_3(world: World, lab: Any) -> None:
     world.define("pay", "producer", rate=1000, flush_seconds=1)
     world.start("pay")
     broker = lab.info()["clusters"]["P"]["pids"]["broker"]
@@ -186,7 +186,7 @@ def test_a_producer_that_cannot_flush_says_so_with_exit_code_3(world: World, lab
     assert world.status("pay")["exit_code"] == 3
 
 
-def test_a_restarted_producer_goes_on_with_the_next_number(world: World) -> None:
+def test_a_restarted_producer_continues_with_the_next_number(world: World) -> None:
     world.define("pay", "producer", rate=1000)
     world.define("settlement", "consumer")
     world.commit_start("settlement")
@@ -211,7 +211,7 @@ def test_aborted_records_are_in_the_log_and_never_processed(world: World) -> Non
     wait_until(lambda: world.status("ledger-tx")["exit_code"] == 0, "the end of the transactions")
     places = [TopicPartition(world.topic, number) for number in range(4)]
     ends = world.admin.list_offsets({place: OffsetSpec.latest() for place in places})
-    assert sum(item.result(10).offset for item in ends.values()) > 2000  # all of them, and markers
+    assert sum(item.result(10).offset for item in ends.values()) > 2000  # All records and the markers.
     wait_until(lambda: world.count("settlement", "processed") >= 1500, "the committed records")
     world.stop("settlement")
     result = world.check()
@@ -219,7 +219,7 @@ def test_aborted_records_are_in_the_log_and_never_processed(world: World) -> Non
     assert (result["verdict"], result["groups"]["settlement"]["processed"]) == ("clean", 1500)
 
 
-def test_a_slow_consumer_lags_and_catches_up_when_it_is_made_fast(world: World) -> None:
+def test_a_slow_consumer_lags_and_catches_up_once_it_is_fast(world: World) -> None:
     world.define("pay", "producer", rate=2000, limit=2000)
     world.define("settlement", "consumer", process_ms=10)
     world.commit_start("settlement")
@@ -244,7 +244,7 @@ def every_member_has_work(world: World, name: str, members: int) -> bool:
 
 
 @pytest.mark.parametrize("assignment", ["cooperative-sticky", "range"])
-def test_members_that_come_and_go_process_nothing_twice(world: World, assignment: str) -> None:
+def test_members_that_join_and_leave_process_no_record_twice(world: World, assignment: str) -> None:
     world.define("pay", "producer", rate=3000)
     world.define("settlement", "consumer", assignment=assignment)
     world.commit_start("settlement")
@@ -264,8 +264,11 @@ def test_members_that_come_and_go_process_nothing_twice(world: World, assignment
 
 
 @pytest.mark.parametrize("role", ["producer", "transactional"])
-def test_what_is_to_be_read_first_is_read_whoever_wrote_it_and_whenever(world: World, role: str) -> None:
-    """Written before the members began, so that what they count says nothing; transactions end with a marker."""
+def test_all_records_before_a_mark_are_read_no_matter_who_wrote_them_and_when(world: World, role: str) -> None:
+    """They were written before the members began, so the members' counts do not help.
+
+    Transactions end with a marker.
+    """
     world.define("pay", role, rate=4000, limit=4000)
     world.commit_start("settlement")
     world.start("pay")
@@ -278,10 +281,10 @@ def test_what_is_to_be_read_first_is_read_whoever_wrote_it_and_whenever(world: W
     assert world.read_all("settlement", 60) is True
     found = world.check()["groups"]["settlement"]
     assert (found["lost"], found["processed"], found["processed_twice"]) == (0, 4000, 0)
-    assert world.read_all("settlement", 60) is None  # nobody is there to read
+    assert world.read_all("settlement", 60) is None  # No member runs.
 
 
-def test_a_killed_consumer_may_process_twice_but_loses_nothing(world: World) -> None:
+def test_a_killed_consumer_may_process_records_twice_but_loses_none(world: World) -> None:
     world.define("pay", "producer", rate=3000)
     world.define("settlement", "consumer", session_ms=6000)
     world.commit_start("settlement")
@@ -296,7 +299,7 @@ def test_a_killed_consumer_may_process_twice_but_loses_nothing(world: World) -> 
     assert (result["verdict"], result["totals"]["lost"], result["totals"]["phantom"]) == ("clean", 0, 0)
 
 
-def test_a_consumer_without_a_position_ends_with_a_plain_sentence(world: World) -> None:
+def test_a_consumer_without_a_committed_offset_ends_with_a_clear_message(world: World) -> None:
     world.define("pay", "producer", limit=100)
     world.define("settlement", "consumer")
     world.start("pay")
@@ -310,14 +313,14 @@ def test_a_consumer_without_a_position_ends_with_a_plain_sentence(world: World) 
     wait_until(lambda: world.count("settlement", "processed") == 100, "all records")
 
 
-def test_a_missing_topic_is_a_plain_error_of_the_start(world: World) -> None:
+def test_a_missing_topic_is_a_clear_error_of_the_start(world: World) -> None:
     world.define("pay", "producer", topics="Nowhere")
     started = world.run("start", "pay")
     assert started.returncode == 1
     assert "Nowhere" in started.stderr
 
 
-def test_a_start_that_shows_no_work_in_time_is_an_error_and_can_be_stopped(world: World) -> None:
+def test_a_start_without_activity_in_time_is_an_error_and_can_be_stopped(world: World) -> None:
     world.define("pay", "producer", bootstrap="127.0.0.1:1")
     started = world.run("start", "pay", "--wait", "1")
     assert started.returncode == 1
@@ -325,7 +328,7 @@ def test_a_start_that_shows_no_work_in_time_is_an_error_and_can_be_stopped(world
     world.stop("pay")
 
 
-def test_a_processor_hands_on_every_record_once(world: World) -> None:
+def test_a_processor_writes_every_record_once(world: World) -> None:
     output = f"{world.topic}-settled"
     world.create(output)
     world.define("pay", "producer", rate=1500)
@@ -351,12 +354,12 @@ def test_a_processor_hands_on_every_record_once(world: World) -> None:
     assert result["verdict"] == "clean"
     assert (result["totals"]["processed_twice"], result["totals"]["phantom"]) == (0, 0)
     enrich = result["groups"]["enrich"]
-    # A kill between commit and ledger leaves a transaction of which only the output tells that it was committed.
+    # After a kill between commit and ledger, only the output shows that the transaction was committed.
     assert result["groups"]["audit"]["processed"] == enrich["processed"] + enrich["maybe_processed"]
     world.admin.delete_topics([output])[output].result(10)
 
 
-def test_check_refuses_to_judge_nothing(world: World) -> None:
+def test_check_refuses_an_empty_set_of_ledgers(world: World) -> None:
     assert world.run("check").returncode == 2
     (world.folder / "ledger-x.log").write_text("not a ledger\n")
     assert world.run("check").returncode == 2

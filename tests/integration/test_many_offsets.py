@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Log starts and ends of many partitions, as a consumer is asked for them: as the admin client tells them."""
+"""Log starts and ends of many partitions, read through a consumer: equal to those from the admin client."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def topic(kafka: Kafka) -> str:
 
 @pytest.fixture
 def many(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few are many: the consumer is asked, in batches of two."""
+    """Use the consumer for few partitions too, in batches of two."""
     monkeypatch.setattr(topics, "_ADMIN_OFFSETS", 1)
     monkeypatch.setattr(topics, "_CONSUMER_OFFSETS", 2)
 
@@ -53,7 +53,7 @@ def keys(topic: str) -> set[tuple[str, int]]:
     return {(topic, index) for index in range(PARTITIONS)}
 
 
-def test_a_consumer_tells_what_the_admin_client_tells(
+def test_a_consumer_returns_the_same_offsets_as_the_admin_client(
     kafka: Kafka, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for partition in range(1, PARTITIONS):
@@ -73,7 +73,7 @@ def test_a_consumer_tells_what_the_admin_client_tells(
 
 @pytest.mark.usefixtures("many")
 @pytest.mark.parametrize(("isolation", "end"), [("read_committed", 3), ("read_uncommitted", 5)])
-def test_an_open_transaction_ends_the_log_for_one_isolation_only(
+def test_an_open_transaction_only_ends_the_log_for_read_committed(
     kafka: Kafka, topic: str, isolation: str, end: int
 ) -> None:
     send(kafka, topic, 0, 3)
@@ -90,7 +90,9 @@ def test_an_open_transaction_ends_the_log_for_one_isolation_only(
 
 
 @pytest.mark.usefixtures("many")
-def test_one_that_does_not_exist_hides_no_other(kafka: Kafka, topic: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_partition_does_not_hide_the_others(
+    kafka: Kafka, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(topics, "_OPENING", Bounds(0.5, 0.1))
     send(kafka, topic, 1, 7)
     asked = keys(topic) | {(topic, PARTITIONS), (f"{topic}-nix", 0)}
@@ -104,10 +106,10 @@ def test_one_that_does_not_exist_hides_no_other(kafka: Kafka, topic: str, monkey
 
 
 @pytest.mark.parametrize("few", [1, 1000])
-def test_a_leader_in_a_later_epoch_is_asked_again(
+def test_a_leader_with_a_newer_epoch_is_queried_again(
     lab: Any, kafka: Kafka, topic: str, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A broker that was restarted leads as before, and refuses whoever knows only the epoch before."""
+    """A broker that was restarted leads as before, and refuses clients that only know the previous epoch."""
     monkeypatch.setattr(topics, "_ADMIN_OFFSETS", few)
     send(kafka, topic, 1, 7)
     before = topics.log_ranges(kafka, keys(topic))
@@ -117,12 +119,12 @@ def test_a_leader_in_a_later_epoch_is_asked_again(
     assert topics.log_ranges(kafka, keys(topic)) == before
     lab.stop("P", "broker")
     lab.start("P", "broker")
-    # Once it serves others, one look is enough, for which nobody waits.
+    # Once it serves others, one observation is enough, without a wait.
     assert topics.log_ranges(Kafka(kafka.bootstrap_servers, {}, 15.0), keys(topic)) == before
     assert topics.known_ranges(kafka, keys(topic)) == before
 
 
-def test_one_look_describes_once_and_asks_ends_afresh(kafka: Kafka, topic: str) -> None:
+def test_one_snapshot_describes_topics_once_and_reads_ends_every_time(kafka: Kafka, topic: str) -> None:
     topics.remember(kafka, [topic], ["retention.ms"])
     asked = len(kafka.requests)
     state = topics.describe(kafka, [topic], {topic: ["retention.ms"]})[topic]
@@ -134,11 +136,11 @@ def test_one_look_describes_once_and_asks_ends_afresh(kafka: Kafka, topic: str) 
     assert topics.log_ranges(kafka, {(topic, 0)})[topic, 0] == (0, 2)
     asks = [request["at"] for request in kafka.requests[asked:]]
     assert asks == ["latest", "latest"]
-    # But for ends of which a look says that they may stay.
+    # Except for ends that the snapshot may keep.
     kafka.seen_ends = {(topic, 0): 1}
     assert topics.log_ranges(kafka, {(topic, 0)})[topic, 0] == (0, 1)
     assert topics.log_ranges(kafka, {(topic, 0), (topic, 1)})[topic, 0] == (0, 2)
-    # A setting that is not remembered is asked for.
+    # A setting that is not in the snapshot is requested.
     other = topics.describe(kafka, [topic], {topic: ["segment.ms"]})[topic]
     assert other is not None
     assert "segment.ms" in other.config

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A topic, a partition or a committed offset is missing: readiness names it, and translation refuses it."""
+"""If a topic, a partition or a committed offset is missing, readiness reports it and translation refuses it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.integration
 
 P, B = "GP", "GB"
 PARTITIONS = 2
-# Case -> what is not there, the check that names it, words of it, and re-reads of the group (None: not known).
+# Case -> what is missing, the check that reports it, words of the finding, and re-reads of the group (None: unknown).
 MISSING: dict[str, tuple[dict[str, int], str, str, int | None]] = {
     "the replica": ({"replica": 0}, "topics", "GP.{topic}", None),
     "a partition of the replica": ({"replica": 1}, "partitions", "has 1 on GB", None),
@@ -38,7 +38,7 @@ MISSING: dict[str, tuple[dict[str, int], str, str, int | None]] = {
 }
 
 
-class Pair:
+class LabPair:
     """A journaled pair without a flow. The group has read 5 of 10 records of each partition on P; B has no copy."""
 
     def __init__(self, lab: Any, missing: dict[str, int]) -> None:
@@ -88,7 +88,7 @@ class Pair:
 
     def readiness(self) -> dict[str, Any]:
         more = {"home": P, "pair": self.group, "topic": self.journal, "history": False, "unreachable": []}
-        # Of a pair without flows and topic ids: what is missing besides is known.
+        # The other gaps of a pair without flows and topic ids are known.
         accepted = {"accept": ["flow", "flow_carries", "back", "topics"]}
         result = run_module(dr_readiness, as_pair({**self.params, **more, **accepted}))
         assert result["rc"] == 0, result
@@ -100,9 +100,9 @@ class Pair:
 
 
 @pytest.mark.parametrize("case", MISSING)
-def test_what_is_missing_is_named_and_nothing_ends_in_a_traceback(lab: Any, case: str) -> None:
+def test_each_missing_part_is_reported_without_a_traceback(lab: Any, case: str) -> None:
     missing, check, word, rereads = MISSING[case]
-    pair = Pair(lab, missing)
+    pair = LabPair(lab, missing)
     found = pair.readiness()
     rows = {row["name"]: row for row in found["checks"]}
     assert rows[check]["answer"] in ("NO", "ACCEPTED"), rows[check]
@@ -113,8 +113,8 @@ def test_what_is_missing_is_named_and_nothing_ends_in_a_traceback(lab: Any, case
 
 
 @pytest.mark.parametrize("case", ["the replica", "a partition of the replica"])
-def test_translation_finds_no_position_where_there_is_no_replica(lab: Any, case: str) -> None:
-    pair = Pair(lab, MISSING[case][0])
+def test_translation_finds_no_offset_without_a_replica(lab: Any, case: str) -> None:
+    pair = LabPair(lab, MISSING[case][0])
     rows = pair.forecast()["details"]
     gone = {(f"{P}.{pair.topic}", index) for index in range(MISSING[case][0]["replica"], PARTITIONS)}
     assert {(row["topic"], row["partition"]) for row in rows if row["offset"] is None} == gone

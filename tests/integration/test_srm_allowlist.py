@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""srm_allowlist and srm_allowlist_info on the lab's srm-control, with real MirrorMaker 2 behind its lists.
+"""srm_allowlist and srm_allowlist_info on the lab's srm-control, whose lists control a real MirrorMaker 2.
 
 KAFKA_DR_TEST_SRM_LAB names a folder to keep the lab between sessions.
 """
@@ -59,17 +59,17 @@ class Site:
             return json.loads(answer.read() or b"null")
 
     def run(self, command: str) -> None:
-        """A command of the service, to its end."""
+        """Run a command of the service to its end."""
         number = self.ask("POST", f"{SERVICE}/commands/{command}")["id"]
         ended = until(lambda: self.ask("GET", f"/api/v54/commands/{number}"), lambda found: not found["active"])
         assert ended["success"], ended
 
     def behave(self, **control: Any) -> None:
-        """How srm-control behaves from now on."""
+        """Set how srm-control behaves from now on."""
         self.ask("PUT", "/emulator/switches", {"control": control})
 
     def enable(self) -> None:
-        """Both flows, as a user would in Cloudera Manager."""
+        """Enable both flows, as a user would in Cloudera Manager."""
         items = self.ask("GET", f"{SERVICE}/config")["items"]
         value = next(item["value"] for item in items if item["name"] == PROPERTY)
         if FLOWS not in value:
@@ -98,7 +98,7 @@ def until(observe: Callable[[], Any], done: Callable[[Any], bool], seconds: floa
 
 @pytest.fixture(scope="module")
 def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Site]]:
-    """Both sites with both flows enabled, and the original on either side."""
+    """Both sites with both flows enabled, and the original on either cluster."""
     kept = os.environ.get("KAFKA_DR_TEST_SRM_LAB")
     folder = Path(kept) if kept else tmp_path_factory.mktemp("srm")
     lab = Lab(folder, engine="srm", srm_refresh_seconds=2)
@@ -117,7 +117,7 @@ def sites(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Site]]
 
 @pytest.fixture
 def b(sites: dict[str, Site]) -> Iterator[Site]:
-    """B's site, as it was before when the test is over."""
+    """B's site. The test's changes are reverted at the end."""
     yield sites["B"]
     sites["B"].ask("DELETE", "/emulator/switches")
 
@@ -128,12 +128,12 @@ def ran(site: Site, kind: str, flow: str, *entries: str, check: bool = False, **
     one |= {key: more.pop(key) for key in (*one, "denied") if key in more}
     tool = {"command": site.command, "secret": SECRET, "wait_timeout": 60, "wait_sleep": 0.5}
     result = run_module(srm_allowlist, {"lists": [one], **tool, **more}, check)
-    # The only row beside what holds for all.
+    # The only row of one list.
     return {**next(iter(result.get("lists", [])), {}), **result}
 
 
 def calls(result: dict[str, Any]) -> list[str]:
-    """What was asked of the tool, without what is the same for every call."""
+    """The calls of the tool, without the arguments that every call has."""
     return [" ".join(request["argv"][6:]) for request in result["requests"]]
 
 
@@ -151,7 +151,9 @@ MATRIX = [
 
 
 @pytest.mark.parametrize(("beside", "kind", "flow", "entry"), MATRIX)
-def test_each_list_of_the_pair(sites: dict[str, Site], beside: str, kind: str, flow: str, entry: str) -> None:
+def test_each_list_of_the_pair_is_maintained(
+    sites: dict[str, Site], beside: str, kind: str, flow: str, entry: str
+) -> None:
     ran(sites[beside], kind, flow, state="exact")
     planned = ran(sites[beside], kind, flow, entry, check=True)
     assert (planned["changed"], calls(planned)) == (True, ["--list"])
@@ -178,7 +180,7 @@ def test_all_lists_are_read_in_one_task(sites: dict[str, Site]) -> None:
         ]
 
 
-def test_the_lists_decide_what_is_copied_and_what_is_exported(sites: dict[str, Site]) -> None:
+def test_the_lists_decide_which_records_are_replicated_and_which_offsets_exported(sites: dict[str, Site]) -> None:
     p, b = sites["P"], sites["B"]
     producer = Producer({"bootstrap.servers": p.bootstrap_servers})
     for number in range(20):
@@ -188,18 +190,18 @@ def test_the_lists_decide_what_is_copied_and_what_is_exported(sites: dict[str, S
     consumer.commit(offsets=[TopicPartition(TOPIC, 0, 15)], asynchronous=False)
     consumer.close()
     flows = [{"source": "P", "target": "B"}]
-    asked = {"flows": flows, "kinds": [], "offsets_of": [GROUP, "nobody"], "command": b.command, "secret": SECRET}
+    asked = {"flows": flows, "kinds": [], "offsets_of": [GROUP, "unknown"], "command": b.command, "secret": SECRET}
     found = until(
         lambda: run_module(srm_allowlist_info, asked)["offsets"],
         lambda rows: any(row["offset"] > 0 for row in rows[0]["committed_offsets"]),
     )
     assert [(row["topic"], row["partition"]) for row in found[0]["committed_offsets"]] == [(f"P.{TOPIC}", 0)]
-    # Never more than was read; how much less is SRM's business.
+    # Never more than was read. How much less is up to SRM.
     assert 0 < found[0]["committed_offsets"][0]["offset"] <= 15
-    assert (found[1]["group"], found[1]["committed_offsets"], found[1]["error"]) == ("nobody", [], None)
+    assert (found[1]["group"], found[1]["committed_offsets"], found[1]["error"]) == ("unknown", [], None)
 
 
-def test_exact_and_the_denylist(b: Site) -> None:
+def test_exact_also_maintains_the_denylist(b: Site) -> None:
     ran(b, "groups", "P->B", "a", "b", "x.*")
     result = ran(b, "groups", "P->B", GROUP, "b", state="exact", denied=["secret"])
     assert result["verified"], result
@@ -211,17 +213,17 @@ def test_exact_and_the_denylist(b: Site) -> None:
     assert (undone["verified"], undone["after"]) == (True, {"allowed": [GROUP], "denied": []})
 
 
-# ---- another wording, no effect, late effect
+# ---- other wordings, no effect, late effect
 
 
 @pytest.mark.parametrize("wording", ["whitelist", "allowlist"])
-def test_noise_and_other_words(b: Site, wording: str) -> None:
+def test_noise_and_other_wordings_are_read(b: Site, wording: str) -> None:
     b.behave(noise=True, wording=wording)
     assert ran(b, "groups", "P->B", "noisy")["verified"]
     assert ran(b, "groups", "P->B", "noisy", state="absent")["removed"] == ["noisy"]
 
 
-def test_exit_code_0_without_effect_is_no_success(b: Site) -> None:
+def test_exit_code_0_without_an_effect_is_a_failure(b: Site) -> None:
     b.behave(apply=False)
     result = ran(b, "topics", "P->B", "Refunds", wait_timeout=2)
     assert (result["failed"], result["changed"], result["verified"]) == (True, False, False)
@@ -234,7 +236,7 @@ def test_a_new_topic_is_waited_for_until_it_is_discovered(b: Site, sites: dict[s
     early = ran(b, "topics", "P->B", TOPIC, name, wait_timeout=2)
     assert (early["error"]["code"], early["verified"]) == ("srm_list_differs", False)
     assert f"Missing: --add {name}." in early["msg"]
-    # The topic is created when the tool is asked to add it for the second time.
+    # The topic is created when the tool is called to add it for the second time.
     adds, tool = tmp_path / "adds", tmp_path / "tool"
     tool.write_text(f'#!/bin/sh\ncase "$*" in *--add*) echo add >> {adds};; esac\nexec {b.command[0]} "$@"\n')
     tool.chmod(0o755)
@@ -282,14 +284,14 @@ def test_a_reverse_list_that_is_refused_is_unknown(b: Site) -> None:
         ("P->B", {"bootstrap_servers": "127.0.0.1:1", "timeout": 1.0}, "srm_control_timeout"),
     ],
 )
-def test_what_the_tool_refuses_is_told_plainly(b: Site, flow: str, more: dict[str, Any], code: str) -> None:
+def test_a_refusal_of_the_tool_is_reported_clearly(b: Site, flow: str, more: dict[str, Any], code: str) -> None:
     result = ran(b, "topics", flow, TOPIC, **more)
     assert (result["failed"], result["changed"]) == (True, False)
     assert result["error"]["code"] == code, result["msg"]
     assert not [word for word in (SECRET, "wrong-word") if word in str(result)]
 
 
-def test_a_runtime_without_reverse_checkpointing(b: Site) -> None:
+def test_a_runtime_without_reverse_checkpointing_is_an_error(b: Site) -> None:
     b.ask("PUT", "/emulator/switches", {"runtime": "7.3.1"})
     b.run("deployClientConfig")
     try:
@@ -301,11 +303,11 @@ def test_a_runtime_without_reverse_checkpointing(b: Site) -> None:
         b.run("deployClientConfig")
 
 
-# ---- through Ansible, also as it is sent to another host
+# ---- through Ansible, including as packed for another host
 
 
 @pytest.mark.parametrize("sent", [False, True])
-def test_a_playbook(b: Site, tmp_path: Path, sent: bool) -> None:
+def test_a_playbook_maintains_the_lists(b: Site, tmp_path: Path, sent: bool) -> None:
     ran(b, "groups", "P->B", "a", state="absent")
     flow = {"source": "P", "target": "B"}
     tasks = [
@@ -318,7 +320,7 @@ def test_a_playbook(b: Site, tmp_path: Path, sent: bool) -> None:
     ]
     play: dict[str, Any] = {"hosts": "localhost", "gather_facts": False, "tasks": tasks}
     play["module_defaults"] = {"group/switchback.kafka_dr.srm": {"command": b.command, "secret": SECRET}}
-    # An environment makes Ansible pack the module and run it alone, as on another host.
+    # With an environment, Ansible packs the module and runs it separately, as on another host.
     play["environment"] = {"SENT": "1"} if sent else {}
     (tmp_path / "play.yml").write_text(yaml.safe_dump([play]))
     environment = {

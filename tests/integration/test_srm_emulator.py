@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The emulators on the real lab: real MirrorMaker 2 copies what properties and lists say, once they are in effect."""
+"""The emulators on the real lab: real MirrorMaker 2 replicates as properties and lists require, once they are in
+effect.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,7 @@ class World:
         assert producer.flush(20) == 0
 
     def end(self, alias: str, topic: str, partition: int = 0) -> int:
-        """Log end; 0 when there is no such topic."""
+        """The log end, or 0 without the topic."""
         consumer = Consumer({"bootstrap.servers": self.servers(alias), "group.id": "look", "log_level": 0})
         try:
             return int(consumer.get_watermark_offsets(TopicPartition(topic, partition), 10)[1])
@@ -82,7 +84,7 @@ class World:
             consumer.close()
 
     def read(self, alias: str, topic: str) -> list[tuple[bytes, bytes]]:
-        """Keys and values of partition 0, up to its present end."""
+        """The keys and values of partition 0, up to its current end."""
         end = self.end(alias, topic)
         consumer = Consumer({"bootstrap.servers": self.servers(alias), "group.id": "look", "log_level": 0})
         consumer.assign([TopicPartition(topic, 0, 0)])
@@ -101,14 +103,14 @@ class World:
         return found if found >= 0 else None
 
     def reverse_checkpoints(self, group: str, topic: str) -> list[tuple[int, int]]:
-        """(upstream, downstream) of the checkpoints on P."""
+        """The (upstream, downstream) offsets of the checkpoints on P."""
         if not self.end("P", "B.checkpoints.internal"):
             return []
         found = [read_checkpoint(*item) for item in self.read("P", "B.checkpoints.internal")]
         return [(item.upstream, item.downstream) for item in found if (item.group, item.topic) == (group, topic)]
 
     def observations(self, alias: str, more: int = 2) -> None:
-        """Wait until the Driver has looked again, and again."""
+        """Wait until the Driver has refreshed twice."""
         before = self.cm[alias].engine()["observations"]
         until(lambda: self.cm[alias].engine()["observations"] >= before + more)
 
@@ -134,10 +136,10 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         lab.down()
 
 
-# ---- before anything is set up
+# ---- before any configuration
 
 
-def test_a_new_lab_has_a_started_service_and_copies_nothing(world: World) -> None:
+def test_a_new_lab_has_a_started_service_and_replicates_nothing(world: World) -> None:
     for alias in ("P", "B"):
         service = world.cm[alias].get(S)
         assert (service["serviceState"], service["configStalenessStatus"]) == ("STARTED", "FRESH")
@@ -149,7 +151,7 @@ def test_a_new_lab_has_a_started_service_and_copies_nothing(world: World) -> Non
     assert world.lab.status()["parts"]["P cm"]["state"] == "running"
 
 
-def test_the_tool_wants_its_secret_and_knows_only_the_deployed_aliases(world: World) -> None:
+def test_the_tool_needs_its_secret_and_only_accepts_deployed_aliases(world: World) -> None:
     flow = ("topics", "--source", "P", "--target", "B", "--list")
     assert SECRET_ENV in world.control("B", *flow, rc=1, secret=None)
     assert "incorrect" in world.control("B", *flow, rc=1, secret="wrong")
@@ -168,7 +170,7 @@ def test_the_tool_wants_its_secret_and_knows_only_the_deployed_aliases(world: Wo
 @pytest.mark.parametrize(
     "line", ["P->B=true", "p->B.enabled=true", "P->b.enabled=true", "P->X.enabled=true", "enabled=true"]
 )
-def test_a_line_that_is_not_quite_right_does_nothing_and_says_nothing(world: World, line: str) -> None:
+def test_a_slightly_wrong_line_has_no_effect_and_gives_no_error(world: World, line: str) -> None:
     if "T" not in world.admin["P"].list_topics(timeout=10).topics:
         world.topic("P", "T")
         world.produce("P", "T", 10)
@@ -182,7 +184,7 @@ def test_a_line_that_is_not_quite_right_does_nothing_and_says_nothing(world: Wor
     assert "P.T" not in world.admin["B"].list_topics(timeout=10).topics
 
 
-def test_the_right_line_acts_only_after_the_restart(world: World) -> None:
+def test_the_right_line_takes_effect_only_after_the_restart(world: World) -> None:
     world.cm["B"].put_config({CONFIGS: f"{BASE}|{BOTH}|tasks.max=2"})
     world.observations("B")
     assert world.cm["B"].get(S)["configStalenessStatus"] == "STALE"
@@ -192,24 +194,24 @@ def test_the_right_line_acts_only_after_the_restart(world: World) -> None:
     assert world.cm["B"].get(S)["configStalenessStatus"] == "FRESH"
 
 
-def test_the_copied_offset_has_the_key_of_dedicated_mirrormaker(world: World) -> None:
+def test_the_stored_offset_has_the_key_of_dedicated_mirrormaker(world: World) -> None:
     key = b'["MirrorSourceConnector",{"cluster":"P","partition":0,"topic":"T"}]'
     partitions = world.admin["B"].list_topics(timeout=10).topics["mm2-offsets.P.internal"].partitions
     assert len(partitions) == 1
     until(lambda: dict(world.read("B", "mm2-offsets.P.internal")).get(key) == b'{"offset":9}')
 
 
-def test_a_topic_is_copied_once_it_is_on_the_list_and_not_when_it_is_denied(world: World) -> None:
-    for name in ("Listed", "Lost.x", "Lost.y", "Unlisted"):
+def test_a_topic_is_replicated_once_it_is_on_the_list_and_not_if_it_is_denied(world: World) -> None:
+    for name in ("Listed", "Lost.x", "Lost.y", "Other"):
         world.topic("P", name)
         world.produce("P", name, 5)
-    # Denied first: between two commands the emulator may look at its lists.
+    # Denied first, because the emulator may read its lists between two commands.
     world.control("B", "--source", "P", "--target", "B", "topics", "--add-blacklist", "Lost.y")
     world.control("B", "topics", "--source", "P", "--target", "B", "--add", r"Listed,Lost\..*")
     until(lambda: world.end("B", "P.Listed") == 5 and world.end("B", "P.Lost.x") == 5)
     world.observations("B")
     there = world.admin["B"].list_topics(timeout=10).topics
-    assert not {"P.Lost.y", "P.Unlisted"} & set(there)
+    assert not {"P.Lost.y", "P.Other"} & set(there)
     text = world.control(
         "B", "topics", "--source", "P", "--target", "B", "--list", "--bootstrap-server", world.servers("B")
     )
@@ -226,7 +228,7 @@ def test_a_topic_is_copied_once_it_is_on_the_list_and_not_when_it_is_denied(worl
     ]
 
 
-def test_a_list_of_another_case_matches_nothing(world: World) -> None:
+def test_an_entry_in_another_case_matches_nothing(world: World) -> None:
     world.topic("P", "Payments")
     world.produce("P", "Payments", 5)
     world.control("B", "topics", "--source", "P", "--target", "B", "--add", "payments")
@@ -250,7 +252,7 @@ def test_exit_code_0_does_not_mean_applied(world: World) -> None:
     world.cm["B"].reset()
 
 
-def test_an_undiscovered_topic_shows_after_the_refresh(world: World) -> None:
+def test_an_undiscovered_topic_appears_after_the_refresh(world: World) -> None:
     world.cm["B"].switch(control={"discovery": True})
     flow = ("topics", "--source", "P", "--target", "B")
     world.control("B", *flow, "--add", "Later")
@@ -274,7 +276,7 @@ def test_before_7_3_2_there_are_no_reverse_lists(world: World) -> None:
 
 
 def rule(syncs: list[Sync], commit: int) -> int:
-    """The rule of the document once more: the newest sync at or below the commit."""
+    """The rule of the document, reimplemented: the newest sync at or below the commit."""
     newest = [sync for sync in syncs if sync.downstream <= commit][-1]
     return newest.upstream if newest.downstream == commit else newest.upstream + 1
 
@@ -286,7 +288,7 @@ def test_a_reverse_checkpoint_follows_the_rule_once_everything_is_in_effect(worl
     world.produce("P", "R", 500)
     until(lambda: world.end("B", "P.R") == 500)
     world.commit("B", "G", "P.R", 437)
-    # Neither the property, nor the flow toward P, nor any list yet.
+    # Neither the property, nor the flow toward P, nor any list exists yet.
     assert world.cm["P"].engine()["reverse"] is False
     world.apply("P", {CONFIGS: f"{BASE}|{BOTH}|sync.group.offsets.enabled=true"})
     world.control("P", "groups", "--source", "B", "--target", "P", "--add", "G")
@@ -303,12 +305,12 @@ def test_a_reverse_checkpoint_follows_the_rule_once_everything_is_in_effect(worl
     found = until(lambda: world.reverse_checkpoints("G", "R"))[-1]
     syncs = [read_sync(*item) for item in world.read("P", "mm2-offset-syncs.B.internal")]
     assert found == (437, rule([sync for sync in syncs if sync.topic == "R"], 437))
-    # One partition without markers: the exact position is 437. Lower reads again, higher would skip.
+    # One partition without markers: the exact offset is 437. A lower one reads again, a higher one would skip.
     assert 0 < found[1] < 437
     until(lambda: world.committed_offset("P", "G", "R") == found[1])
 
 
-def test_progress_on_the_replica_travels_and_a_higher_commit_stays(world: World) -> None:
+def test_progress_on_the_replica_is_synced_and_a_higher_commit_is_kept(world: World) -> None:
     world.commit("B", "G", "P.R", 500)
     until(lambda: (world.committed_offset("P", "G", "R") or 0) > 437)
     assert (world.committed_offset("P", "G", "R") or 0) <= 500
@@ -319,7 +321,7 @@ def test_progress_on_the_replica_travels_and_a_higher_commit_stays(world: World)
     assert world.committed_offset("P", "G", "R") == 499
 
 
-def test_a_group_with_members_is_left_alone(world: World) -> None:
+def test_a_group_with_members_is_not_changed(world: World) -> None:
     world.topic("P", "M")
     world.produce("P", "M", 10)
     world.control("B", "topics", "--source", "P", "--target", "B", "--add", "M")
@@ -338,7 +340,7 @@ def test_a_group_with_members_is_left_alone(world: World) -> None:
     until(lambda: world.committed_offset("P", "Busy", "M") == world.reverse_checkpoints("Busy", "M")[-1][1])
 
 
-def test_a_restart_begins_the_timers_anew(world: World) -> None:
+def test_a_restart_resets_the_timers(world: World) -> None:
     world.apply("P", {CONFIGS: f"{BASE}|{BOTH}|emit.checkpoints.interval.seconds=600"})
     before = len(world.reverse_checkpoints("G", "R"))
     world.commit("B", "G", "P.R", 480)
@@ -357,13 +359,13 @@ def test_exported_offsets_name_the_replica(world: World) -> None:
     topic, partition, offset = text.strip().split(",")
     assert (topic, partition) == ("P.R", "0")
     assert 0 < int(offset) <= 100
-    assert world.control("B", *export, "nobody") == ""
+    assert world.control("B", *export, "unknown") == ""
 
 
 # ---- stops and crashes
 
 
-def test_a_stop_leaves_no_tasks_and_a_start_goes_on(world: World) -> None:
+def test_a_stop_leaves_no_tasks_and_a_start_continues(world: World) -> None:
     assert world.cm["B"].run("stop")["success"]
     assert set(world.connectors("B").values()) == {("STOPPED", 0)}
     assert world.cm["B"].get(S)["serviceState"] == "STOPPED"
@@ -372,7 +374,7 @@ def test_a_stop_leaves_no_tasks_and_a_start_goes_on(world: World) -> None:
     until(lambda: world.end("B", "P.T") == 15)
 
 
-def test_a_killed_emulator_remembers_and_its_flow_never_stopped(world: World) -> None:
+def test_a_killed_emulator_keeps_its_state_and_its_flow_never_stopped(world: World) -> None:
     before = world.cm["B"].get(f"{S}/config")
     world.cm["B"].put_config({CONFIGS: BASE})
     assert world.lab.kill("B", "cm")
@@ -386,7 +388,7 @@ def test_a_killed_emulator_remembers_and_its_flow_never_stopped(world: World) ->
     assert world.cm["B"].get(S)["configStalenessStatus"] == "FRESH"
 
 
-def test_a_killed_driver_shows_in_the_health_and_is_not_healed_by_the_service_state(world: World) -> None:
+def test_a_killed_driver_is_visible_in_the_health_and_not_hidden_by_the_service_state(world: World) -> None:
     assert world.lab.kill("B", "connect")
     service = world.cm["B"].get(S)
     assert (service["serviceState"], service["healthSummary"]) == ("STARTED", "BAD")
@@ -396,7 +398,7 @@ def test_a_killed_driver_shows_in_the_health_and_is_not_healed_by_the_service_st
     until(lambda: world.end("B", "P.T") >= 25)
 
 
-def test_a_stop_that_a_dead_driver_could_not_hear_holds_when_it_comes_back(world: World) -> None:
+def test_a_stop_during_a_dead_driver_is_effective_when_it_comes_back(world: World) -> None:
     assert world.lab.kill("B", "connect")
     assert world.cm["B"].run("stop")["success"]
     assert world.lab.up() == ["B connect"]
@@ -405,7 +407,7 @@ def test_a_stop_that_a_dead_driver_could_not_hear_holds_when_it_comes_back(world
     until(lambda: world.connectors("B")["MirrorSourceConnector"][0] == "RUNNING")
 
 
-def test_the_playbook_describes_the_engine_and_leaves_the_workers_out(world: World) -> None:
+def test_the_playbook_describes_the_engine_and_omits_the_workers(world: World) -> None:
     folder = world.lab.paths.root
     try:
         play("lab_up", folder, "-e", "lab_engine=srm", "-e", "lab_srm_refresh_seconds=1")

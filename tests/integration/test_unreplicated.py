@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What only the source has, counted on real brokers and behind a real flow."""
+"""The records that only the source has, counted on real brokers and after a real flow."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ P, B = "UP", "UB"
 
 
 class Flow:
-    """P -> B of the lab under names of its own, with one topic per test. ``copy`` does by hand what a flow does."""
+    """P -> B of the lab under names of its own, with one topic per test. ``copy`` does manually what a flow does."""
 
     def __init__(self, lab: Any, policy: str = "default") -> None:
         found = lab.info()["clusters"]
         wanted = ("bootstrap_servers", "connect_url", "cluster_id")
         self.clusters = {alias: {key: found[name][key] for key in wanted} for alias, name in ((P, "P"), (B, "B"))}
         self.policy, self.naming = policy, Naming(policy)
-        self.topic = f"uncopied-{uuid.uuid4().hex[:8]}"
+        self.topic = f"unreplicated-{uuid.uuid4().hex[:8]}"
         self.now = int(time.time() * 1000) - 60_000
 
     def servers(self, alias: str) -> str:
@@ -66,7 +66,10 @@ class Flow:
             assert made["rc"] == 0, made
 
     def send(self, *values: str, copy: bool = False, partition: int = 0) -> None:
-        """On P, or as a copy on B. The second of each timestamp is the number that a value begins with."""
+        """Send records on P, or as copies on B.
+
+        The second of each timestamp is the number that the value begins with.
+        """
         alias, name = (B, self.replica) if copy else (P, self.topic)
         producer = Producer({"bootstrap.servers": self.servers(alias), "linger.ms": 5})
         for value in values:
@@ -92,14 +95,14 @@ class Flow:
         for future in admin.delete_records([Place(topic, 0, offset)]).values():
             future.result()
 
-    # ---- looking
+    # ---- counting
 
     def pair(self) -> Pair:
         spec = PairSpec.of({"clusters": self.clusters, "topics": [self.topic], "policy": self.policy})
         return Pair(spec, [(P, B)], timeout=30)
 
     def observe(self, pair: Pair, last_replicated_offset: int | None = None, partitions: int = 1) -> FlowObservation:
-        """As the flow itself might report it."""
+        """The observation that the flow itself might report."""
         log = pair.ranges(P, [self.topic])
         facts = {key: PartitionFacts(*span, last_replicated_offset) for key, span in log.items()}
         assert len(facts) == partitions
@@ -131,7 +134,7 @@ def flow(lab: Any) -> Flow:
 
 @pytest.fixture(params=["default", "identity"])
 def real(lab: Any, request: pytest.FixtureRequest) -> Iterator[tuple[Flow, ConnectClient, str]]:
-    """A source connector that copies the topic."""
+    """A source connector that replicates the topic."""
     made = Flow(lab, request.param)
     made.make(replica=made.policy == "identity")
     ends = (ClusterSpec(alias, made.servers(alias)) for alias in (P, B))
@@ -149,8 +152,8 @@ def real(lab: Any, request: pytest.FixtureRequest) -> Iterator[tuple[Flow, Conne
         rest.delete(name)
 
 
-def test_behind_a_stopped_flow_the_count_is_exact(real: tuple[Flow, ConnectClient, str]) -> None:
-    """Transactions, committed and aborted, before and behind the place where it stopped."""
+def test_after_a_stopped_flow_the_count_is_exact(real: tuple[Flow, ConnectClient, str]) -> None:
+    """Transactions, committed and aborted, before and after the offset where it stopped."""
     flow, rest, name = real
     flow.send(*numbers(0, 5))
     flow.transaction("5-aborted", "5-too", commit=False)
@@ -162,7 +165,7 @@ def test_behind_a_stopped_flow_the_count_is_exact(real: tuple[Flow, ConnectClien
 
     observed = wait_until(last_replicated_offset, lambda row: row.most == 0, Bounds(90, 0.2))
     assert observed.done, observed.state
-    # The flow has read the last transaction whole, and the marker behind it does not count.
+    # The flow has read the last transaction completely, and the marker after it does not count.
     assert observed.state == Unreplicated(flow.topic, 0, 0, 0, None, "")
     rest.stop(name)
     assert wait_until(rest.connectors, lambda found: found[name].stopped, Bounds(60, 0.1)).done
@@ -174,15 +177,15 @@ def test_behind_a_stopped_flow_the_count_is_exact(real: tuple[Flow, ConnectClien
     assert last_replicated_offset() == Unreplicated(flow.topic, 0, 5, 5, flow.at(10), "")
 
 
-# ---- what a flow may leave behind
+# ---- what a flow may leave ------
 
 
-def test_what_the_flow_has_noted_needs_no_reading(flow: Flow) -> None:
+def test_a_stored_offset_makes_reading_unnecessary(flow: Flow) -> None:
     flow.make()
     flow.send(*numbers(0, 4))
     flow.send("9-foreign", copy=True)
     assert seen(flow.count(3)) == (0, 0, "")
-    # With a record more it does: that one is not noted, and what the replica ends in is nobody's copy.
+    # With one more record it must read: that record is not stored, and the last record of the replica is no copy.
     flow.send("4-more")
     row = flow.count(3)
     assert (row.least, row.most, row.since) == (0, 1, flow.at(4))
@@ -190,26 +193,26 @@ def test_what_the_flow_has_noted_needs_no_reading(flow: Flow) -> None:
     assert "stored offset 3" in row.reason
 
 
-def test_a_noted_offset_is_not_believed_where_the_replica_was_never_written(flow: Flow) -> None:
+def test_a_stored_offset_does_not_count_if_the_replica_was_never_written(flow: Flow) -> None:
     flow.make()
     flow.send(*numbers(0, 4))
     assert flow.count(3) == Unreplicated(flow.topic, 0, 4, 4, flow.at(0), "")
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_without_anything_in_the_replica_all_of_the_source_is_uncopied(flow: Flow, exists: bool) -> None:
+def test_with_an_empty_replica_all_of_the_source_is_unreplicated(flow: Flow, exists: bool) -> None:
     flow.make(replica=exists)
     flow.transaction("0-aborted", commit=False)
     assert seen(flow.count()) == (0, 0, "")
     flow.send(*numbers(1, 7))
     flow.transaction(*numbers(7, 9), commit=True)
     assert flow.count() == Unreplicated(flow.topic, 0, 8, 8, flow.at(1), "")
-    # What has expired is lost already: it is not the source's any more.
+    # Expired records are already lost, so the source does not have them any more.
     flow.delete_below(P, flow.topic, 4)
     assert flow.count() == Unreplicated(flow.topic, 0, 6, 6, flow.at(3), "")
 
 
-def test_a_replica_that_appears_after_the_pair_first_looked_is_seen(flow: Flow) -> None:
+def test_a_replica_that_appears_after_the_first_observation_is_found(flow: Flow) -> None:
     flow.make(replica=False)
     flow.send(*numbers(0, 4))
     pair = flow.pair()
@@ -219,24 +222,24 @@ def test_a_replica_that_appears_after_the_pair_first_looked_is_seen(flow: Flow) 
     assert seen(unreplicated(pair, flow.observe(pair), PATIENT)[flow.topic, 0]) == (1, 1, "")
 
 
-def test_equal_records_over_and_over_give_a_range(flow: Flow) -> None:
-    """Same content, same timestamp: nothing tells which of them was copied last."""
+def test_many_equal_records_give_a_range(flow: Flow) -> None:
+    """Their content and timestamp are the same, so it is unknown which of them was replicated last."""
     flow.make()
     flow.send("0-first", *["1-same"] * 6, "2-last")
     flow.send("0-first", *["1-same"] * 2, copy=True)
     row = flow.count()
     assert (row.least, row.most, row.since) == (1, 6, flow.at(1))
     assert row.reason == "several source records equal the replica's last record"
-    # What the flow has noted makes it smaller.
+    # The stored offset of the flow makes the range smaller.
     assert seen(flow.count(2))[:2] == (1, 5)
-    # The next record lies in the replica: it was sent before, or it is one that repeats.
+    # The next record is in the replica: it was sent before, or it repeats one.
     flow.send("2-last", "1-same", copy=True)
     row = flow.count()
     assert (row.least, row.most) == (0, 6)
     assert "has some of the records that follow" in row.reason
 
 
-def test_a_flow_that_sends_again_has_not_lost_what_it_had_sent(flow: Flow) -> None:
+def test_a_flow_that_sends_again_has_not_lost_the_records_it_had_sent(flow: Flow) -> None:
     flow.make()
     flow.send(*numbers(0, 8))
     flow.send(*numbers(0, 6), *numbers(2, 4), copy=True)
@@ -247,8 +250,8 @@ def test_a_flow_that_sends_again_has_not_lost_what_it_had_sent(flow: Flow) -> No
     assert seen(flow.count(1)) == (1, 1, "")
 
 
-def test_with_one_topic_only_what_was_born_behind_the_cut_is_uncopied(lab: Any) -> None:
-    """Policy identity: what lies below the cut came from the other side, and the flow was armed behind it."""
+def test_with_one_topic_only_records_written_after_the_cut_are_unreplicated(lab: Any) -> None:
+    """Policy identity: records before the cut came from the other cluster, and the flow was seeded after it."""
     flow = Flow(lab, "identity")
     flow.make()
     flow.send(*numbers(0, 3), copy=True)
@@ -256,21 +259,21 @@ def test_with_one_topic_only_what_was_born_behind_the_cut_is_uncopied(lab: Any) 
     cut = 4
     assert seen(flow.count(cut - 1)) == (0, 0, "")
     flow.send(*numbers(3, 5))
-    # Also where nothing is noted: the last record of both sides before the cut is the same one.
+    # This also holds without a stored offset: both clusters have the same last record before the cut.
     for last_replicated_offset in (cut - 1, None):
         assert flow.count(last_replicated_offset) == Unreplicated(flow.topic, 0, 2, 2, flow.at(3), "")
-    # A tail that was left there and is on the other side only.
+    # A tail that was left there and is only on the other cluster.
     flow.send("2-tail", copy=True)
     row = flow.count(cut - 1)
     assert (row.least, row.most, row.since) == (0, 2, flow.at(3))
     assert "was not found on the source" in row.reason
-    # Behind it the flow goes on.
+    # The flow continues after it.
     flow.send("3-record", copy=True)
     assert flow.count(cut - 1) == Unreplicated(flow.topic, 0, 1, 1, flow.at(4), "")
 
 
 @pytest.mark.parametrize("case", ["expired on the source", "emptied", "broker time"])
-def test_where_content_cannot_tell_the_noted_offset_bounds_it(flow: Flow, case: str) -> None:
+def test_if_content_is_ambiguous_the_stored_offset_bounds_the_count(flow: Flow, case: str) -> None:
     stamps = {"message.timestamp.type": "LogAppendTime"} if case == "broker time" else {}
     flow.make(**stamps)
     flow.send(*numbers(0, 8))
@@ -290,8 +293,8 @@ def test_where_content_cannot_tell_the_noted_offset_bounds_it(flow: Flow, case: 
         assert said in row.reason
 
 
-def test_a_last_record_that_was_compacted_away_on_the_source_is_not_found(flow: Flow) -> None:
-    """Its key was written again: the source holds the newer value only, as the cleaner leaves it."""
+def test_a_last_record_that_compaction_removed_on_the_source_is_not_found(flow: Flow) -> None:
+    """Its key was written again: the source only has the newer value, as the cleaner leaves it."""
     flow.make()
     flow.send("0-kept", "2-newer", "3-other")
     flow.send("0-kept", "1-older", copy=True)
@@ -300,22 +303,22 @@ def test_a_last_record_that_was_compacted_away_on_the_source_is_not_found(flow: 
     assert "compacted" in row.reason
 
 
-def test_more_than_may_be_read_is_bounded_by_offsets(flow: Flow) -> None:
+def test_records_beyond_the_reading_budget_are_bounded_by_offsets(flow: Flow) -> None:
     flow.make()
     flow.send(*numbers(0, 10), *(f"{number // 10}-{number}" for number in range(100, 600)))
     flow.send(*numbers(0, 8), copy=True)
     row = flow.count(budget=Budget(50, 60.0))
-    # The replica's last record and 49 behind it were read; the rest are offsets.
+    # The replica's last record and 49 after it were read; the rest are offsets.
     assert row == Unreplicated(flow.topic, 0, 49, 502, flow.at(8), "453 offsets were not read")
     assert seen(flow.count()) == (502, 502, "")
-    # Out of time at once: nothing was read, and everything behind the noted offset is at stake.
+    # The time is over at once: no record was read, and everything after the stored offset may be unreplicated.
     row = flow.count(5, Budget(seconds=0.0))
     assert (row.least, row.most, row.since) == (0, 504, None)
     assert "within the bound on reading" in row.reason
 
 
-def test_partitions_are_asked_together(flow: Flow) -> None:
-    """One of each kind; the number of requests does not grow with the partitions."""
+def test_partitions_are_queried_together(flow: Flow) -> None:
+    """One partition of each kind: the number of requests does not grow with the number of partitions."""
     flow.make(partitions=60)
     for partition in range(60):
         flow.send(*numbers(0, 5), partition=partition)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Values that people have: codecs, tombstones, null keys, unusual group names and aliases, in both directions.
+"""Unusual but real values: codecs, tombstones, null keys, unusual group names and aliases, in both directions.
 
 Each is asserted by the committed offsets that a move would set and by the records that a group reads from there.
 """
@@ -36,7 +36,7 @@ pytestmark = pytest.mark.integration
 
 P, B, SEPARATOR = "site-p", "site-b", "_"
 NAMING = Naming("default", SEPARATOR)
-# Nothing listens there, and clients try the next one.
+# No process listens there, and clients try the next address.
 DEAD = {P: "127.0.0.1:1", B: "127.0.0.1:2"}
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 COUNT, READ = 12, 5
@@ -45,7 +45,7 @@ Record = tuple[bytes | None, bytes | None]
 
 
 def written(partition: int) -> list[Record]:
-    """Key and value: with both, a tombstone, without a key, without either, again and again."""
+    """Key and value by turns: both, a tombstone, without a key, without either."""
     text = f"{partition}".encode()
     shapes = [(True, True), (True, False), (False, True), (False, False)]
     shaped = [shapes[number % len(shapes)] for number in range(COUNT)]
@@ -55,7 +55,7 @@ def written(partition: int) -> list[Record]:
     ]
 
 
-class Pair:
+class LabPair:
     """A pair of its own in the lab: one topic, a partition for each codec."""
 
     def __init__(self, lab: Any) -> None:
@@ -107,7 +107,7 @@ class Pair:
         assert result["rc"] == 0, result["msg"]
 
     def send(self, alias: str) -> None:
-        """One batch for each codec."""
+        """Send one batch for each codec."""
         for partition, codec in enumerate(CODECS):
             producer = Producer(self.client(alias, compression_type=codec, linger_ms=500))
             for key, value in written(partition):
@@ -115,7 +115,7 @@ class Pair:
             assert producer.flush(30) == 0
 
     def read(self, alias: str) -> None:
-        """Every group has read ``READ`` records of each partition of the original on ``alias``."""
+        """Commit for every group that it has read ``READ`` records of each partition of the original on ``alias``."""
         admin = AdminClient(self.client(alias))
         for group in self.groups[:-1]:
             commit(admin, group, {(self.topic, index): READ for index in range(len(CODECS))})
@@ -144,7 +144,7 @@ class Pair:
         assert result["rc"] == 0, result["msg"]
 
     def wait_checkpointed(self, target: str, replica: str) -> None:
-        """MirrorMaker 2's own group sync has an offset for every group: it knows each by its name."""
+        """Wait until MirrorMaker 2's own group sync has an offset for every group."""
         admin = AdminClient(self.client(target))
         wanted = {(replica, index) for index in range(len(CODECS))}
         waited = wait_until(
@@ -173,8 +173,8 @@ class Pair:
 
 
 @pytest.fixture(scope="module")
-def pair(lab: Any) -> Iterator[Pair]:
-    made = Pair(lab)
+def pair(lab: Any) -> Iterator[LabPair]:
+    made = LabPair(lab)
     made.make()
     yield made
     for source, target in ((P, B), (B, P)):
@@ -182,7 +182,7 @@ def pair(lab: Any) -> Iterator[Pair]:
 
 
 @pytest.mark.parametrize(("leave", "enter"), [(P, B), (B, P)], ids=["there", "back"])
-def test_every_group_starts_at_its_next_record_whatever_the_values(pair: Pair, leave: str, enter: str) -> None:
+def test_every_group_starts_at_its_next_record_for_all_values(pair: LabPair, leave: str, enter: str) -> None:
     replica = NAMING.replica(leave, pair.topic)
     pair.flow(leave, enter, "running")
     pair.send(leave)

@@ -140,4 +140,4 @@ def test_an_unknown_property_is_reported_with_similar_names_or_the_version_it_ne
     assert "Similar names: refresh.topics.interval.seconds" in near.hint
     old = unknown("Reverse Checkpointing Enabled", ["service"], listed, "7.1.9", "cm")
     assert "needs Runtime 7.3.2; the cluster runs 7.1.9" in old.message
-    assert "does not tell" in unknown("reverse.checkpointing", [], listed, "", "cm").message
+    assert "does not report" in unknown("reverse.checkpointing", [], listed, "", "cm").message

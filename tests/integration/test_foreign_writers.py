@@ -1,8 +1,8 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Who else writes into a replica, on real workers: foreign producers and flows that run in a circle are named, a fast
-flow is not.
+"""Other writers in a replica, on real workers: foreign producers and replication loops are reported, a fast flow is
+not.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ Flow = dict[str, str]
 OBSERVATIONS, PARTITIONS = 10, 6
 
 
-class Pair:
+class LabPair:
     """A pair of its own in the lab, with the replication policy ``policy``."""
 
     def __init__(self, lab: Any, policy: str, p: str, b: str) -> None:
@@ -69,11 +69,11 @@ class Pair:
         return ConnectClient(str(self.clusters[alias]["connect_url"]), {}, 15.0)
 
     def replica(self, topic: str) -> str:
-        """Name on B of a topic of P."""
+        """The name on B of a topic of P."""
         return Naming(self.policy).replica(self.p, topic)
 
     def topic(self, partitions: int = 1, config: dict[str, str] | None = None) -> str:
-        name = f"intruders-{uuid.uuid4().hex[:8]}"
+        name = f"foreign-{uuid.uuid4().hex[:8]}"
         for alias in (self.p, self.b):
             self.make(alias, name, partitions, config)
         return name
@@ -93,7 +93,7 @@ class Pair:
 
     def group(self, topic: str) -> str:
         """A new group that has read ``topic`` on P to its end."""
-        name = f"intruders-{uuid.uuid4().hex[:8]}"
+        name = f"foreign-{uuid.uuid4().hex[:8]}"
         commit(AdminClient({"bootstrap.servers": self.servers(self.p)}), name, {(topic, 0): self.end(self.p, topic)})
         return name
 
@@ -113,7 +113,7 @@ class Pair:
             "policy": self.policy,
             "replication_factor": 1,
             "tasks_max": 1,
-            # Heartbeats of another pair in the same lab would go round; nothing here needs them.
+            # Heartbeats of another pair in the same lab would be replicated in a loop. No test here needs them.
             "source_settings": {"refresh.topics.interval.seconds": 1, "heartbeats.replication.enabled": False},
             "parts": ["source"],
             "state": state,
@@ -125,7 +125,7 @@ class Pair:
 
     @contextmanager
     def running(self, flow: Flow, *topics: str) -> Iterator[None]:
-        """A flow runs meanwhile, and no longer, whatever happens."""
+        """Run a flow within the context, and stop it in every case."""
         try:
             self.flow(flow, "running", *topics)
             yield
@@ -155,7 +155,7 @@ class Pair:
             rest.delete(name)
 
     def settle(self, topic: str) -> None:
-        """Until the topic stands still on both sides: nothing that could copy runs any more."""
+        """Wait until the topic does not grow on either cluster: no running flow replicates it."""
         at_rest(lambda: [self.end(alias, topic) for alias in (self.p, self.b)], step=0.2)
 
     # ---- the modules
@@ -165,7 +165,7 @@ class Pair:
         return run_module(dr_status_info, as_pair({**params, "wait_timeout": 90, "wait_sleep": 0.1, **more}))
 
     def missing(self, *topics: str, **more: Any) -> list[str]:
-        """What the status names besides the heartbeats that nobody sends here."""
+        """What the status reports as missing, besides the heartbeats that no flow sends here."""
         result = self.status(*topics, **more)
         assert result["rc"] == 0, result["msg"]
         return [text for text in result["status"]["missing"] if "heartbeat" not in text]
@@ -190,9 +190,9 @@ class Pair:
 class Journal:
     """A journal of its own with a run that has just started."""
 
-    def __init__(self, pair: Pair) -> None:
+    def __init__(self, pair: LabPair) -> None:
         self._clusters = pair.clusters
-        self.topic, self.pair = f"journal-{uuid.uuid4().hex[:8]}-internal", f"intruders-{uuid.uuid4().hex[:6]}"
+        self.topic, self.pair = f"journal-{uuid.uuid4().hex[:8]}-internal", f"foreign-{uuid.uuid4().hex[:6]}"
         for alias in pair.clusters:
             pair.make(alias, self.topic)
         assert self._note("enabled", active=pair.p)["rc"] == 0
@@ -209,8 +209,11 @@ class Journal:
 
 
 @contextmanager
-def producing(pair: Pair, topic: str, burst: int, pause: float) -> Iterator[Callable[[], int]]:
-    """A producer on P writes so many records at a time to one partition after the other; gives how many it has."""
+def producing(pair: LabPair, topic: str, burst: int, pause: float) -> Iterator[Callable[[], int]]:
+    """A producer on P that writes this many records at a time to each partition in turn.
+
+    Yields how many it has written.
+    """
     over = threading.Event()
     sent = [0]
 
@@ -233,37 +236,37 @@ def producing(pair: Pair, topic: str, burst: int, pause: float) -> Iterator[Call
 
 
 @pytest.fixture(scope="module")
-def prefixed(lab: Any) -> Iterator[Pair]:
+def prefixed(lab: Any) -> Iterator[LabPair]:
     """Replicas have the source alias before their name."""
-    made = Pair(lab, "default", "IP", "IB")
+    made = LabPair(lab, "default", "IP", "IB")
     yield made
     for flow in (made.there, made.back):
         made.flow(flow, "absent")
 
 
 @pytest.fixture(scope="module")
-def same(lab: Any) -> Iterator[Pair]:
+def same(lab: Any) -> Iterator[LabPair]:
     """Replicas have the name of their original."""
-    made = Pair(lab, "identity", "JP", "JB")
+    made = LabPair(lab, "identity", "JP", "JB")
     yield made
     for flow in (made.there, made.back):
         made.flow(flow, "absent")
 
 
 @pytest.fixture(scope="module")
-def others(lab: Any) -> Iterator[Pair]:
+def others(lab: Any) -> Iterator[LabPair]:
     """The same clusters under names that the pair ``same`` does not know."""
-    made = Pair(lab, "identity", "KP", "KB")
+    made = LabPair(lab, "identity", "KP", "KB")
     yield made
     for flow in (made.there, made.back):
         made.flow(flow, "absent")
 
 
-# ---- somebody writes into a replica
+# ---- a foreign producer writes into a replica
 
 
-def test_a_producer_that_writes_into_the_prefixed_replica_is_named_and_stops_the_barrier(prefixed: Pair) -> None:
-    """Producers that were given the name of the replica: such records are never copied back."""
+def test_a_producer_into_the_prefixed_replica_is_reported_and_stops_the_barrier(prefixed: LabPair) -> None:
+    """The producers were given the name of the replica. Such records are never replicated back."""
     pair, topic = prefixed, prefixed.topic()
     journal = Journal(pair)
     replica = pair.replica(topic)
@@ -292,11 +295,11 @@ def test_a_producer_that_writes_into_the_prefixed_replica_is_named_and_stops_the
     result = pair.barrier(topic, journal, group, accept_foreign_writers=[topic])
     assert result["rc"] == 0, result["msg"]
     at = {(row["topic"], row["partition"]): row["offset"] for row in result["details"]}
-    assert at[replica, 0] == 11  # behind the foreign records: the group has read everything of P
+    assert at[replica, 0] == 11  # After the foreign records: the group has read everything of P.
     assert journal.phases == ["barrier"]
 
 
-def test_a_record_that_is_written_on_the_idle_side_of_one_topic_is_named(same: Pair) -> None:
+def test_a_record_written_on_the_idle_cluster_under_identity_is_reported(same: LabPair) -> None:
     """With the policy identity the replica is the topic itself: an application that was not moved writes there."""
     pair, topic = same, same.topic(2)
     with pair.running(pair.there, topic):
@@ -314,8 +317,8 @@ def test_a_record_that_is_written_on_the_idle_side_of_one_topic_is_named(same: P
     assert (refused["error"]["code"], journal.phases) == ("foreign_writer", [])
 
 
-def test_a_flow_that_was_told_to_leave_a_long_tail_out_is_not_taken_for_an_intruder(prefixed: Pair) -> None:
-    """As behind a salvage that brought the tail over itself: the replica ends far below what the flow has passed."""
+def test_a_flow_that_was_set_to_skip_a_long_tail_is_not_taken_for_a_foreign_writer(prefixed: LabPair) -> None:
+    """As after a salvage that replayed the tail: the replica ends far below the offset that the flow has passed."""
     pair, topic = prefixed, prefixed.topic()
     with pair.running(pair.there, topic):
         pair.send(pair.p, topic, 8)
@@ -329,12 +332,12 @@ def test_a_flow_that_was_told_to_leave_a_long_tail_out_is_not_taken_for_an_intru
         assert [text.endswith("does not have") for text in pair.missing(topic)] == [True]
 
 
-# ---- a flow at work is no intruder
+# ---- an active flow is not a foreign writer
 
 
 @pytest.mark.parametrize("policy", ["default", "identity"])
-def test_a_fast_flow_is_not_taken_for_an_intruder(prefixed: Pair, same: Pair, policy: str) -> None:
-    """Of the two topics one is written without a pause, the other one by many records at a time."""
+def test_a_fast_flow_is_not_taken_for_a_foreign_writer(prefixed: LabPair, same: LabPair, policy: str) -> None:
+    """One of the two topics is written without a pause, the other one in large batches."""
     pair = prefixed if policy == "default" else same
     steady, bursts = topics = [pair.topic(PARTITIONS) for _number in range(2)]
     observations = []
@@ -346,7 +349,7 @@ def test_a_fast_flow_is_not_taken_for_an_intruder(prefixed: Pair, same: Pair, po
             for _observation in range(OBSERVATIONS):
                 before = one(), many()
                 observations.append(pair.missing(*topics))
-                # Both were at work since that look began, so the next one is another one.
+                # Both ran since that observation began, so the next one is another one.
                 went = wait_until(lambda: (one(), many()), both_above(before), Bounds(30, 0.02))
                 assert went.done
         pair.wait_replicated(*topics)
@@ -363,17 +366,17 @@ def both_above(before: tuple[int, int]) -> Callable[[tuple[int, int]], bool]:
     return lambda now: now[0] > before[0] and now[1] > before[1]
 
 
-# ---- flows in a circle
+# ---- replication loops
 
 
-def test_a_second_flow_with_the_aliases_swapped_is_named_whatever_its_name_is(same: Pair) -> None:
+def test_a_second_flow_with_swapped_aliases_is_reported_with_any_name(same: LabPair) -> None:
     pair, topic = same, same.topic()
     try:
         with pair.running(pair.there, topic):
             assert pair.missing(topic) == []
             with pair.unnamed(pair.back, topic) as name:
                 named = pair.missing(topic)
-            # Stopped, it copies nothing.
+            # A stopped one replicates nothing.
             assert pair.missing(topic) == []
     finally:
         pair.settle(topic)
@@ -386,15 +389,15 @@ def test_a_second_flow_with_the_aliases_swapped_is_named_whatever_its_name_is(sa
     [(1, "CreateTime"), (2000, "CreateTime"), (1, "LogAppendTime")],
     ids=["one record", "many records", "one record with the time of the broker"],
 )
-def test_a_circle_of_flows_with_other_aliases_is_found_by_what_it_does(
-    same: Pair, others: Pair, count: int, stamp: str
+def test_a_replication_loop_with_other_aliases_is_found_by_its_records(
+    same: LabPair, others: LabPair, count: int, stamp: str
 ) -> None:
-    """Nothing in their configuration says that they belong to this pair."""
+    """Their configuration does not show that they belong to this pair."""
     pair, topic = same, same.topic(config={"message.timestamp.type": stamp})
     try:
         with pair.running(pair.there, topic), others.running(others.back, topic):
             pair.send(pair.p, topic, count)
-            # Every record has gone round twice.
+            # Every record was replicated around the loop twice.
             went = wait_until(lambda: pair.end(pair.p, topic), lambda end: end >= 3 * count, Bounds(60, 0.05))
             assert went.done
             named = pair.missing(topic)
@@ -404,12 +407,12 @@ def test_a_circle_of_flows_with_other_aliases_is_found_by_what_it_does(
         f"{pair.p}->{pair.b}: {topic}-0: within 0.5 s the same records arrived again on {pair.p} and on {pair.b}:"
         " both directions replicate it, in a loop"
     ]
-    # Over, and nothing is found any more.
+    # The loop has ended, and is not reported any more.
     assert [text for text in pair.missing(topic) if "in a loop" in text] == []
 
 
-def test_no_barrier_while_the_other_direction_runs(same: Pair) -> None:
-    """R22: records would come back behind the cut."""
+def test_no_barrier_while_the_other_direction_runs(same: LabPair) -> None:
+    """R22: records would be replicated back after the cut."""
     pair, topic = same, same.topic()
     journal = Journal(pair)
     with pair.running(pair.there, topic):
@@ -424,13 +427,13 @@ def test_no_barrier_while_the_other_direction_runs(same: Pair) -> None:
             assert f"{other} replicates from {pair.b} to {pair.p}" in result["msg"]
             assert "committed_offsets" not in result
 
-    # On a topic of its own: that it runs is enough, and nothing can go round.
+    # On a topic of its own: running is enough, and no record can loop.
     with pair.unnamed(pair.back, pair.topic()) as name:
         refused(name)
     with pair.running(pair.back, pair.topic()):
         refused(f"{pair.b}->{pair.p}.MirrorSourceConnector", accept_foreign_writers=[topic])
     assert journal.phases == []
     assert committed_offsets(pair.kafka[pair.b], [group])[group] == {}
-    # Without it the same barrier stands.
+    # Without it, the same barrier is established.
     assert pair.barrier(topic, journal, group)["rc"] == 0
     assert journal.phases == ["barrier"]
