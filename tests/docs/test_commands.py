@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PLACES = (
     "*.md",
     "docs/**/*.md",
-    "roles/*/README.md",
+    "roles/*/*.md",
     "spark/*.md",
     "molecule/*.md",
     "extensions/**/*.md",

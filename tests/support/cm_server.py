@@ -32,7 +32,7 @@ class CmServer:
         return {**own, **more}
 
     def switch(self, **values: Any) -> None:
-        """Change its behaviour; docs/srm-emulator.md lists the switches."""
+        """Change its behaviour; roles/lab/EMULATORS.md lists the switches."""
         self._own("PUT", "switches", values)
 
     def fault(self, kind: str, **values: Any) -> None:

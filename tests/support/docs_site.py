@@ -32,6 +32,8 @@ OUTSIDE = {
         "CONTRIBUTING.md": "contributing.md",
         "SECURITY.md": "security-policy.md",
         "extensions/monitoring/README.md": "monitoring.md",
+        "roles/lab/EMULATORS.md": "emulators.md",
+        "roles/lab/LEDGER.md": "ledger.md",
         "spark/README.md": "reference/audit-program.md",
     }.items()
     if (ROOT / path).is_file()

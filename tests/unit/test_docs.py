@@ -20,7 +20,7 @@ from yamls import load_yaml, parse_yaml
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [
     page
-    for places in ("*.md", "docs/**/*.md", "roles/*/README.md", "spark/*.md", "molecule/*.md", "extensions/**/*.md")
+    for places in ("*.md", "docs/**/*.md", "roles/*/*.md", "spark/*.md", "molecule/*.md", "extensions/**/*.md")
     for page in sorted(ROOT.glob(places))
 ]
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)")
