@@ -168,17 +168,17 @@ class _Seeding:
                     f" the missing records by hand, or delete the topic on {self.target}, then run enable.",
                 )
         begin = Beginning({key: cut.get(key, 0) for key in self._logs[self.source]})
-        for key, first in begin.cut.items():
+        for key, offset in begin.cut.items():
             start, end = self._logs[self.source][key]
-            if not start <= first <= end:
+            if not start <= offset <= end:
                 early, late = (
-                    f"{start - first} offsets expired before they were replicated",
-                    f"{first - end} offsets are missing",
+                    f"{start - offset} offsets expired before they were replicated",
+                    f"{offset - end} offsets are missing",
                 )
                 raise DrError(
                     "cut_outside_log",
-                    f"{key[0]}-{key[1]} on {self.source}: the cut {first} is outside the log [{start}, {end});"
-                    f" {early if first < start else late}.",
+                    f"{key[0]}-{key[1]} on {self.source}: the cut {offset} is outside the log [{start}, {end});"
+                    f" {early if offset < start else late}.",
                     f"The flow {self.flow} stays stopped. Raise the retention on {self.source}, and decide how to"
                     " handle the gap before the next move: see the row cut_outside_log in docs/troubleshooting.md.",
                 )
