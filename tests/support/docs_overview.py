@@ -49,7 +49,7 @@ def overview() -> str:
     panel(drawing, 8, "P", "Normal operation")
     panel(drawing, 8 + PANEL + GAP, "B", "After a failover")
     left, right, middle = 8 + PANEL + 2, 8 + PANEL + GAP - 6, 8 + PANEL + GAP / 2
-    for y, start, end, words in ((128, left, right, "failover"), (160, right, left, "failback")):
+    for y, start, end, words in ((128.0, left, right, "failover"), (160.0, right, left, "failback")):
         drawing.line([(start, y), (end, y)], "flow", arrow=True)
         drawing.text(middle - 2, y - 8, words, "head", "middle")
     y = LOW + TALL + 12
