@@ -314,7 +314,7 @@ def test_records_beyond_the_reading_budget_are_bounded_by_offsets(flow: Flow) ->
     # The time is over at once: no record was read, and everything after the stored offset may be unreplicated.
     row = flow.count(5, Budget(seconds=0.0))
     assert (row.least, row.most, row.since) == (0, 504, None)
-    assert "within the bound on reading" in row.reason
+    assert "within the read limit" in row.reason
 
 
 def test_partitions_are_queried_together(flow: Flow) -> None:

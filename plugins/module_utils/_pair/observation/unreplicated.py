@@ -42,7 +42,7 @@ _NOT_FOUND = (
     "the replica's last record was not found on the source: it is expired or compacted, has no timestamp there, or was"
     " written by a foreign writer"
 )
-_NOT_REACHED = "the replica's last record was not found within the limit on reading"
+_NOT_REACHED = "the replica's last record was not found within the read limit"
 _NO_TIME = "the replica's records have the broker's timestamp, so its last record cannot be distinguished from others"
 _UNTIMED = "the source has records without a timestamp that equal the replica's last record"
 _EMPTIED = "the replica was written, but no longer holds any record"
