@@ -194,7 +194,7 @@ modules: setup
 
 # More than half of the time of the long tests. Molecule moves a pair of the policy identity too, test_secure has a
 # drill, and tests/integration adopts flows, carries records without a timestamp and proves ownership.
-LONGEST := $(patsubst %,tests/playbooks/test_%.py,adopt applications awx_load copy_again exact frozen identity 	predictions rebuild rehearse untimed)
+LONGEST := $(patsubst %,tests/playbooks/test_%.py,adopt applications awx_load brokers copy_again exact frozen identity 	predictions rebuild rehearse untimed)
 
 # FAST is for CI, which is to take less than an hour for everything, on a machine that may be slow.
 .PHONY: playbooks

@@ -43,6 +43,12 @@ class Scenario:
     engine: str = "connect"
     exactly_once: bool = False
     secure: bool = False
+    # Of each cluster.
+    brokers: int = 1
+    workers: int = 1
+    # Kafka versions of brokers and of Connect workers, by alias.
+    kafka_versions: dict[str, str] = field(default_factory=dict)
+    connect_versions: dict[str, str] = field(default_factory=dict)
     # As many v's: what a run shows then must not hold a secret either.
     verbosity: int = 0
     say: Callable[[str], None] = lambda text: print(text, flush=True)
@@ -122,12 +128,15 @@ class Scenario:
 
     def lab_up(self) -> None:
         """Start two clusters and two Connect workers, and write the inventory."""
-        topics = self.topics or [{"name": "Payments", "partitions": self.partitions, "replication_factor": 1}]
+        payments = {"name": "Payments", "partitions": self.partitions, "replication_factor": self.brokers}
+        topics = self.topics or [payments]
         old = (self.folder / "lab.json").exists()
         variables = {"lab_dir": str(self.folder), "lab_topics": topics, "lab_fresh": old, "lab_policy": self.policy}
         variables["lab_engine"] = self.engine
         variables |= {"lab_exactly_once": "enabled"} if self.exactly_once else {}
         variables |= {"lab_secure": True} if self.secure else {}
+        variables |= {"lab_brokers": self.brokers, "lab_workers": self.workers}
+        variables |= {"lab_kafka_version": self.kafka_versions, "lab_connect_version": self.connect_versions}
         if self.clients:
             variables["lab_clients"] = self.clients
         done = self.playbook("lab_up", variables)

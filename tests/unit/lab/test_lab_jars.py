@@ -44,7 +44,7 @@ def downloads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[dict
     def bring(content: dict[str, bytes]) -> list[Path]:
         happened: list[Path] = []
 
-        def retrieve(work: Path, java: str, progress: Progress, expected: int | None) -> Path:
+        def retrieve(work: Path, java: str, progress: Progress, expected: int | None, version: str) -> Path:
             happened.append(work)
             return fill(work / "lib", content)
 
@@ -182,3 +182,8 @@ def test_the_cache_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> N
     assert jars.default_cache() == Path("/xdg/switchback.kafka_dr")
     monkeypatch.setenv("KAFKA_DR_CACHE", "/own")
     assert jars.default_cache() == Path("/own")
+
+
+def test_a_version_without_checksums_is_refused_with_those_that_have_them(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"no checksums of Kafka 1\.0\.0; it has those of .*4\.3\.1"):
+        jars.ensure_jars(tmp_path, JAVA, QUIET, "1.0.0")

@@ -9,6 +9,7 @@ time: whenever one cannot be made or does not fit, the JVM loads its classes fro
 
 from __future__ import annotations
 
+import dataclasses
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -17,6 +18,7 @@ from . import processes
 from .configs import PARTS, Cluster, Settings, kind
 from .errors import LabError
 from .files import locked
+from .ivy import KAFKA_VERSION
 from .java import Java
 from .layout import layout, new_cluster_id
 from .ports import choose
@@ -32,13 +34,19 @@ def archive(jars: Path, java: Java, name: str) -> Path:
     return jars / f"classes-{java.fingerprint}-{'connect' if kind(name) == 'connect' else 'broker'}.jsa"
 
 
-def ensure(jars: Path, java: Java, settings: Settings, progress: Progress) -> Callable[[str], Sequence[str]]:
+def ensure(
+    jars: Path, java: Java, settings: Settings, progress: Progress, version: str = KAFKA_VERSION
+) -> Callable[[str], Sequence[str]]:
     """Make missing archives, then say for each part which options make its JVM use them."""
     tried = jars / f"classes-{java.fingerprint}.tried"
     with locked(jars / "classes.lock", progress):
         if not tried.exists():
             progress.say("class archives: made once for this Java, so that every start is quicker")
-            _make(jars, java, settings, progress)
+            versions = {"P": version}
+            one = dataclasses.replace(
+                settings, kafka_versions=versions, connect_versions=versions, brokers=1, workers=1
+            )
+            _make(jars, java, one, progress)
             tried.touch()
     return lambda name: _use(archive(jars, java, name))
 
@@ -52,7 +60,8 @@ def _make(jars: Path, java: Java, settings: Settings, progress: Progress) -> Non
     with tempfile.TemporaryDirectory(prefix="kafka-dr-classes-") as folder:
         paths = layout(folder)
         cluster = Cluster("P", paths.root / "P", new_cluster_id(), *choose(paths.root, 3))
-        starter = Starter(paths, {"P": cluster}, settings, java, jars, progress, lambda name: _record(paths.root, name))
+        own = {settings.version("P", "broker"): (jars, lambda name: _record(paths.root, name))}
+        starter = Starter(paths, {"P": cluster}, settings, java, own, progress)
         keys = [("P", name) for name in PARTS]
         parts = [paths.part(*key) for key in reversed(keys)]
         try:

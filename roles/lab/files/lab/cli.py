@@ -15,6 +15,7 @@ from typing import Any
 from . import archives, jars, java
 from .configs import ALIASES, ENGINES, EVERY_PART, Settings
 from .errors import LabError
+from .ivy import KAFKA_VERSION
 from .lab import Lab
 from .progress import Progress
 
@@ -35,6 +36,9 @@ def parser() -> argparse.ArgumentParser:
     )
     up.add_argument("--brokers", type=int, help="brokers of each cluster, 1 to 3, default 1")
     up.add_argument("--workers", type=int, help="Connect workers of each cluster, 1 or 2, default 1")
+    for name, what in (("kafka", "brokers"), ("connect", "Connect workers")):
+        text = f"version of the {what} of a cluster, as P=3.9.1"
+        up.add_argument(f"--{name}-version", action="append", metavar="ALIAS=VERSION", type=_version, help=text)
     up.add_argument("--fresh", action="store_true", help="stop, remove all data, then start")
     up.add_argument("--check", action="store_true", help="only say what would be started")
     down = _command(commands, "down", "stop everything")
@@ -43,6 +47,7 @@ def parser() -> argparse.ArgumentParser:
     _command(commands, "status", "what runs, as JSON")
     fetch = commands.add_parser("jars", help="only fetch and verify the jars")
     fetch.add_argument("--cache", type=Path)
+    fetch.add_argument("--kafka-version", default=KAFKA_VERSION)
     fetch.add_argument("--write-checksums", action="store_true", help=argparse.SUPPRESS)
     for name in ON_A_PART:
         part = _command(commands, name, f"{name} one process")
@@ -61,6 +66,13 @@ def _command(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
     return command
 
 
+def _version(text: str) -> tuple[str, str]:
+    alias, sign, version = text.partition("=")
+    if alias not in ALIASES or not sign or not version:
+        raise argparse.ArgumentTypeError(f"{text!r} is no ALIAS=VERSION such as P=3.9.1")
+    return alias, version
+
+
 def run(options: argparse.Namespace) -> dict[str, Any]:
     """Do it; the dictionary is what standard output gets."""
     if options.command == "jars":
@@ -75,6 +87,8 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         secure=getattr(options, "secure", None),
         brokers=getattr(options, "brokers", None),
         workers=getattr(options, "workers", None),
+        kafka_versions=_versions(options, "kafka_version"),
+        connect_versions=_versions(options, "connect_version"),
     )
     if options.command == "status":
         return lab.status()
@@ -83,6 +97,11 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
     if options.command in ON_A_PART:
         return {"changed": getattr(lab, options.command)(options.cluster, options.part)}
     return _whole(lab, options)
+
+
+def _versions(options: argparse.Namespace, name: str) -> dict[str, str] | None:
+    given = getattr(options, name, None)
+    return dict(given) if given else None
 
 
 def _whole(lab: Lab, options: argparse.Namespace) -> dict[str, Any]:
@@ -106,9 +125,9 @@ def _jars(options: argparse.Namespace) -> dict[str, Any]:
     cache = options.cache.expanduser().absolute() if options.cache else jars.default_cache()
     program, progress = java.find_java(), Progress()
     if options.write_checksums:
-        jars.write_checksums(cache, program, progress)
-    folder, downloaded = jars.ensure_jars(cache, program, progress)
-    archives.ensure(folder, program, Settings(), progress)
+        jars.write_checksums(cache, program, progress, options.kafka_version)
+    folder, downloaded = jars.ensure_jars(cache, program, progress, options.kafka_version)
+    archives.ensure(folder, program, Settings(), progress, options.kafka_version)
     progress.say(f"jars: {len(list(folder.glob('*.jar')))} verified in {folder}")
     return {"changed": downloaded, "jars": str(folder)}
 

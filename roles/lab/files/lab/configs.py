@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import secure
+from .ivy import KAFKA_VERSION
 
 ALIASES = ("P", "B")
 ENGINES = ("connect", "srm")
@@ -55,6 +56,13 @@ class Settings:
     # Brokers and Connect workers of each cluster.
     brokers: int = 1
     workers: int = 1
+    # Kafka versions by alias, the lab's own for those that are not named.
+    kafka_versions: Mapping[str, str] = field(default_factory=dict)
+    connect_versions: Mapping[str, str] = field(default_factory=dict)
+
+    def version(self, alias: str, part: str) -> str:
+        """The Kafka version that a part runs."""
+        return (self.connect_versions if kind(part) == "connect" else self.kafka_versions).get(alias, KAFKA_VERSION)
 
     @property
     def parts(self) -> tuple[str, ...]:

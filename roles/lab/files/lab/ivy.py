@@ -30,8 +30,8 @@ MODULE = """<ivy-module version="2.0">
 """
 
 
-def module_description() -> str:
-    artefacts = [("org.apache.kafka", name, KAFKA_VERSION) for name in KAFKA]
+def module_description(version: str = KAFKA_VERSION) -> str:
+    artefacts = [("org.apache.kafka", name, version) for name in KAFKA]
     artefacts.append(("org.apache.logging.log4j", "log4j-slf4j-impl", LOG4J_VERSION))
     # "default->runtime,master": the jar itself and what it needs to run, no sources, no optional parts.
     line = '    <dependency org="{}" name="{}" rev="{}" conf="default->runtime,master"/>'
@@ -61,9 +61,9 @@ def command(java: str, work: Path) -> list[str]:
     ]
 
 
-def retrieve(work: Path, java: str, progress: Progress, expected: int | None) -> Path:
+def retrieve(work: Path, java: str, progress: Progress, expected: int | None, version: str = KAFKA_VERSION) -> Path:
     """Resolve and download into WORK/lab; any failure is one plain error with Ivy's own words."""
-    (work / "ivy.xml").write_text(module_description())
+    (work / "ivy.xml").write_text(module_description(version))
     log = work / "ivy.log"
     with log.open("w") as output:
         process = subprocess.Popen(command(java, work), stdout=output, stderr=subprocess.STDOUT)

@@ -22,6 +22,17 @@ CHECKSUMS = Path(__file__).with_name("jars.sha256")
 STAMP = "verified.json"
 
 
+def pinned(version: str) -> Path:
+    """The checksums of one Kafka version; raises for a version without them."""
+    own = CHECKSUMS if version == KAFKA_VERSION else CHECKSUMS.with_name(f"jars-{version}.sha256")
+    if not own.exists():
+        known = sorted(path.stem.removeprefix("jars-") for path in CHECKSUMS.parent.glob("jars-*.sha256"))
+        raise LabError(
+            f"The lab has no checksums of Kafka {version}; it has those of {', '.join([*known, KAFKA_VERSION])}."
+        )
+    return own
+
+
 @dataclass(frozen=True)
 class Findings:
     """How a folder of jars differs from the pinned list."""
@@ -88,30 +99,32 @@ def verify(folder: Path, wanted: dict[str, str]) -> Findings:
     return findings
 
 
-def folder_of(cache: Path, checksums: str) -> Path:
+def folder_of(cache: Path, checksums: str, version: str = KAFKA_VERSION) -> Path:
     """One for each list: checkouts with different ones share the cache, and must not throw away each other's jars."""
-    return cache / f"jars-{KAFKA_VERSION}-{hashlib.sha256(checksums.encode()).hexdigest()[:8]}"
+    return cache / f"jars-{version}-{hashlib.sha256(checksums.encode()).hexdigest()[:8]}"
 
 
-def ensure_jars(cache: Path, java: Java, progress: Progress) -> tuple[Path, bool]:
+def ensure_jars(cache: Path, java: Java, progress: Progress, version: str = KAFKA_VERSION) -> tuple[Path, bool]:
     """The folder of verified jars, and whether it had to be downloaded: missing, partial or damaged ones are."""
-    text = CHECKSUMS.read_text()
-    folder, wanted = folder_of(cache, text), parse_checksums(text)
+    text = pinned(version).read_text()
+    folder, wanted = folder_of(cache, text, version), parse_checksums(text)
     with locked(folder.with_name(f"{folder.name}.lock"), progress):
         findings = verify(folder, wanted)
         if findings:
             why = f"repairing ({findings})" if folder.exists() else "first use"
             progress.say(f"jars: downloading {len(wanted)} jars, 55 MB, to {folder}: {why}")
-            download(folder, java, progress, wanted)
+            download(folder, java, progress, wanted, version)
     return folder, bool(findings)
 
 
-def download(folder: Path, java: Java, progress: Progress, wanted: dict[str, str] | None) -> None:
+def download(
+    folder: Path, java: Java, progress: Progress, wanted: dict[str, str] | None, version: str = KAFKA_VERSION
+) -> None:
     """Fetch into a folder beside the target, verify there, then put it in place with one rename."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f"{folder.name}.part-", dir=folder.parent))
     try:
-        jars = retrieve(work, java.program, progress, len(wanted) if wanted else None)
+        jars = retrieve(work, java.program, progress, len(wanted) if wanted else None, version)
         findings = verify(jars, wanted) if wanted else Findings()
         if findings:
             raise LabError(
@@ -125,11 +138,12 @@ def download(folder: Path, java: Java, progress: Progress, wanted: dict[str, str
         shutil.rmtree(work, ignore_errors=True)
 
 
-def write_checksums(cache: Path, java: Java, progress: Progress) -> None:
+def write_checksums(cache: Path, java: Java, progress: Progress, version: str = KAFKA_VERSION) -> None:
     """For maintainers, after a change of the version: download and pin what arrived."""
-    folder = cache / f"jars-{KAFKA_VERSION}-new"
+    folder = cache / f"jars-{version}-new"
     with locked(folder.with_name(f"{folder.name}.lock"), progress):
-        download(folder, java, progress, None)
+        download(folder, java, progress, None, version)
         lines = (f"{checksum(path)}  {path.name}" for path in sorted(folder.glob("*.jar")))
-        write_atomically(CHECKSUMS, "\n".join(lines) + "\n")
+        own = CHECKSUMS if version == KAFKA_VERSION else CHECKSUMS.with_name(f"jars-{version}.sha256")
+        write_atomically(own, "\n".join(lines) + "\n")
         shutil.rmtree(folder)

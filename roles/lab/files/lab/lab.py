@@ -40,6 +40,8 @@ class Lab:
         quiet: bool = False,
         brokers: int | None = None,
         workers: int | None = None,
+        kafka_versions: dict[str, str] | None = None,
+        connect_versions: dict[str, str] | None = None,
     ) -> None:
         self.paths = layout.layout(folder)
         self._cache = Path(cache).expanduser().absolute() if cache else jars.default_cache()
@@ -51,6 +53,8 @@ class Lab:
             "secure": secure,
             "brokers": brokers,
             "workers": workers,
+            "kafka_versions": kafka_versions,
+            "connect_versions": connect_versions,
         }
         self._progress = Progress(quiet)
         self._parts = self.paths.parts()
@@ -195,8 +199,11 @@ class Lab:
         """Start the missing parts; all wanted ones answer when it returns, those that ran before too."""
         self._refuse_paused()
         program = java.find_java()
-        folder, _downloaded = jars.ensure_jars(self._cache, program, self._progress)
         settings = self._settings()
+        folders = {
+            version: jars.ensure_jars(self._cache, program, self._progress, version)[0]
+            for version in dict.fromkeys(settings.version(*key) for key in wanted)
+        }
         clusters = self._clusters(settings, nothing_runs=not self._running())
         names = [self._parts[key].name for key in missing]
         if settings.secure:
@@ -204,8 +211,12 @@ class Lab:
         if names:
             self._progress.say(f"starting {', '.join(names)} in {self.paths.root}")
             self._remember(clusters, settings)
-        classes = archives.ensure(folder, program, dataclasses.replace(settings, secure=False), self._progress)
-        Starter(self.paths, clusters, settings, program, folder, self._progress, classes).up(missing, wanted)
+        plain = dataclasses.replace(settings, secure=False)
+        found = {
+            version: (folder, archives.ensure(folder, program, plain, self._progress, version))
+            for version, folder in folders.items()
+        }
+        Starter(self.paths, clusters, settings, program, found, self._progress).up(missing, wanted)
         self._remember(clusters, settings)
         return names
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import http.client
 import json
+import re
 import socket
 import ssl
 from typing import Any
@@ -97,7 +98,11 @@ def connect_is_ready(cluster: Cluster, part: str, security: Security | None) -> 
     if not isinstance(about, dict) or about.get("kafka_cluster_id") != cluster.cluster_id:
         return False
     healthy = get_json(cluster.port(part), "/health", security)
-    return isinstance(healthy, dict) and healthy.get("status") == "healthy"
+    if isinstance(healthy, dict):
+        return healthy.get("status") == "healthy"
+    # Kafka Connect before 3.9 has no /health (KIP-1017). It lists its connectors once it has read its own topics.
+    version = tuple(int(number) for number in re.findall(r"\d+", str(about.get("version")))[:2])
+    return version < (3, 9) and isinstance(get_json(cluster.port(part), "/connectors", security), list)
 
 
 def cm_is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:

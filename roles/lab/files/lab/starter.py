@@ -8,7 +8,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -32,10 +32,9 @@ class Starter:
     clusters: dict[str, Cluster]
     settings: Settings
     java: Java
-    jars: Path
+    # By Kafka version: the folder of jars, and the options for the class archives of a part.
+    jars: Mapping[str, tuple[Path, Callable[[str], Sequence[str]]]]
     progress: Progress
-    # What the JVM of a part is told about class archives.
-    classes: Callable[[str], Sequence[str]] = lambda name: ()
     started: list[tuple[str, str]] = field(default_factory=list)
 
     def up(self, missing: list[tuple[str, str]], wanted: list[tuple[str, str]]) -> None:
@@ -96,15 +95,16 @@ class Starter:
             processes.spawn(part, srm.command(part.config))
             return
         write_atomically(part.config, render(cluster, name, self.settings))
-        processes.spawn(part, self._command(name, MAINS[kind(name)], str(part.config)))
+        processes.spawn(part, self._command((alias, name), MAINS[kind(name)], str(part.config)))
 
-    def _command(self, name: str, main: str, *arguments: str) -> list[str]:
+    def _command(self, key: tuple[str, str], main: str, *arguments: str) -> list[str]:
+        name, (folder, classes) = key[1], self.jars[self.settings.version(*key)]
         (self.paths.root / "tmp").mkdir(parents=True, exist_ok=True)
         write_atomically(self.paths.log4j2, LOG4J2)
-        options = jvm_options(self.settings, self.paths.root, self.paths.log4j2, self.classes(name))
+        options = jvm_options(self.settings, self.paths.root, self.paths.log4j2, classes(name))
         if kind(name) == "connect" and self.settings.secure:
             options += secure.jvm_options(self.paths.security)
-        return [self.java.program, *options, "-cp", f"{self.jars}/*", main, *arguments]
+        return [self.java.program, *options, "-cp", f"{folder}/*", main, *arguments]
 
     def _check_alive(self, key: tuple[str, str], since: float) -> None:
         part = self.paths.part(*key)
@@ -145,7 +145,7 @@ class Starter:
         config = cluster.config_file(part)
         write_atomically(config, render(cluster, part, self.settings))
         arguments = ("format", "-t", cluster.cluster_id, "-c", str(config))
-        command = self._command("format", "kafka.tools.StorageTool", *arguments)
+        command = self._command((cluster.alias, part), "kafka.tools.StorageTool", *arguments)
         if self.settings.secure:
             # The log of the cluster holds what its users' passwords can be tried against.
             cluster.folder.chmod(0o700)
