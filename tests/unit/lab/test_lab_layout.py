@@ -11,10 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from lab import cli, java, layout, srm
+from lab import cli, configs, java, layout, srm
 from lab.configs import Settings
 from lab.errors import LabError
 from lab.files import read_json, write_atomically
+from lab.ivy import KAFKA_VERSION
 from lab.lab import Lab
 
 
@@ -229,3 +230,57 @@ def test_an_emulator_starts_with_the_configuration_of_a_customer(tmp_path: Path)
     assert not [name for name in site["config"] if name.startswith("refresh.")], "SRM's own intervals unless asked"
     fast = json.loads(srm.document(clusters["P"], clusters, Settings(engine="srm", srm_refresh_seconds=2)))
     assert fast["sites"][0]["config"]["refresh.topics.interval.seconds"] == "2"
+
+
+# ---- several brokers and workers
+
+
+def test_several_brokers_have_a_controller_apart_and_ports_of_their_own(lab: Lab) -> None:
+    settings = Settings(brokers=3, workers=2)
+    assert settings.parts == ("controller", "broker", "broker-2", "broker-3", "connect", "connect-2")
+    assert Settings().parts == ("broker", "connect")
+    clusters = layout.new_clusters(lab.paths, settings)
+    assert len({port for cluster in clusters.values() for port in cluster.ports}) == 12
+    assert len(clusters["P"].bootstrap_servers.split(",")) == 3
+    state = layout.state_document(lab.paths, clusters, settings, dict.fromkeys(lab.paths.parts()))
+    assert layout.clusters_of(lab.paths, state) == clusters
+
+
+def test_each_node_has_the_listeners_of_its_role_and_two_of_three_replicas_must_be_in_sync(lab: Lab) -> None:
+    cluster = layout.new_clusters(lab.paths, Settings(brokers=3))["P"]
+    nodes = {part: configs.broker(cluster, part) for part in ("controller", *cluster.brokers)}
+    assert [node["node.id"] for node in nodes.values()] == [100, 1, 2, 3]
+    assert [node["process.roles"] for node in nodes.values()] == ["controller", "broker", "broker", "broker"]
+    assert len({str(node["listeners"]) for node in nodes.values()}) == len(
+        {node["log.dirs"] for node in nodes.values()}
+    )
+    factors = ("default.replication.factor", "min.insync.replicas", "offsets.topic.replication.factor")
+    assert [nodes["broker-2"][name] for name in factors] == [3, 2, 3]
+
+
+@pytest.mark.parametrize("part", ["controller", "broker", "broker-3"])
+def test_a_secured_node_has_no_listener_of_another_role(part: str, lab: Lab) -> None:
+    cluster = layout.new_clusters(lab.paths, Settings(brokers=3, secure=True))["P"]
+    text = configs.render(cluster, part, Settings(brokers=3, secure=True))
+    listeners = next(line for line in text.splitlines() if line.startswith("listeners="))
+    wanted = "CONTROLLER" if part == "controller" else "SASL_SSL"
+    assert listeners == f"listeners={wanted}://127.0.0.1:{cluster.port(part)}"
+    assert ("advertised.listeners" in text) == (part != "controller")
+
+
+def test_a_part_runs_the_version_of_its_cluster() -> None:
+    settings = Settings(kafka_versions={"P": "3.9.1"}, connect_versions={"B": "3.7.2"})
+    found = {(alias, part): settings.version(alias, part) for alias in ("P", "B") for part in ("broker", "connect")}
+    assert found == {
+        ("P", "broker"): "3.9.1",
+        ("P", "connect"): KAFKA_VERSION,
+        ("B", "broker"): KAFKA_VERSION,
+        ("B", "connect"): "3.7.2",
+    }
+
+
+def test_a_lab_keeps_its_size(lab: Lab) -> None:
+    remember(lab)
+    write_atomically(lab.paths.root / "P" / "cluster_id", "abcdefghijklmnopqrstuv\n")
+    with pytest.raises(LabError, match="has 1 brokers and 1 workers, wanted 3 and 1"):
+        Lab(lab.paths.root, brokers=3, quiet=True).up()
