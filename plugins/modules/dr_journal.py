@@ -150,8 +150,9 @@ state:
       not ended.
     - C(topic_ids) holds the topic ids by alias. C(left) holds, by alias, the facts of the barrier when the applications
       last left that cluster. C(cuts) holds the cuts of a pair with the policy identity, oldest first.
-    - C(syncs_since) holds, by flow and topic, the first offset-sync that is about the present topics. C(only_here)
-      holds, by alias and replica, the offsets below which no other cluster has the records. C(held) holds the former
+    - C(offset_syncs_start) holds, by flow and topic, the first offset-sync that is about the present topics.
+      C(unreplicated_below) holds, by alias and replica, the offsets below which no other cluster has the records.
+      C(held) holds the former
       retention settings of topics that are set to keep all records. C(adopted) holds, by flow, whose stored offsets it
       took over.
   returned: success
@@ -183,8 +184,8 @@ state:
     topic_ids: {P: {Payments: 1cXtYB3QQDuJ4ABiLBn6cA}}
     left: {}
     cuts: []
-    syncs_since: {P->B: {Payments: 0}}
-    only_here: {}
+    offset_syncs_start: {P->B: {Payments: 0}}
+    unreplicated_below: {}
     held: {}
     adopted: {}
 run_id:

@@ -77,7 +77,7 @@ lost:
   type: list
   elements: str
   sample: ["at least 0 offsets, written within the last 1.8 s"]
-only_here:
+unreplicated_below:
   description: By alias, topic and partition, the offset below which only that cluster has the records.
   returned: success
   type: dict

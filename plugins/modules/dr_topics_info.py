@@ -107,7 +107,7 @@ known:
   returned: with O(state)
   type: bool
   sample: false
-syncs_since:
+offset_syncs_start:
   description: By flow and topic, the first offset-sync that is about the present topics.
   returned: with O(state)
   type: dict

@@ -63,15 +63,15 @@ def test_topics_are_compared_with_inventory_and_journal(lab: Any) -> None:
     for _number in range(3):
         producer.produce(syncs, b"x")
     assert producer.flush(30) == 0
-    empty: dict[str, Any] = {"topic_ids": {}, "syncs_since": {}, "held": {}}
+    empty: dict[str, Any] = {"topic_ids": {}, "offset_syncs_start": {}, "held": {}}
     new = compare(state=empty)
     assert (new["known"], new["joined"], new["recreated"]) == (False, [replica, name], [])
-    assert new["syncs_since"][f"{P}->{B}"] == {name: 3}
+    assert new["offset_syncs_start"][f"{P}->{B}"] == {name: 3}
 
-    journaled = {**empty, "topic_ids": new["topic_ids"], "syncs_since": new["syncs_since"]}
+    journaled = {**empty, "topic_ids": new["topic_ids"], "offset_syncs_start": new["offset_syncs_start"]}
     known = compare(state=journaled)
     assert (known["known"], known["joined"]) == (True, [])
-    assert known["syncs_since"][f"{P}->{B}"] == {name: 3}
+    assert known["offset_syncs_start"][f"{P}->{B}"] == {name: 3}
     # An unobserved cluster gives no information.
     assert compare(state=journaled, names={P: [name], B: []})["known"] is False
 

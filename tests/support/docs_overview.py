@@ -52,12 +52,12 @@ def overview() -> str:
     for y, start, end, words in ((128.0, left, right, "failover"), (160.0, right, left, "failback")):
         drawing.line([(start, y), (end, y)], "flow", arrow=True)
         drawing.text(middle - 2, y - 8, words, "head", "middle")
-    y = LOW + TALL + 12
+    bottom = LOW + TALL + 12
     for x, kind, words in ((8.0, "written", "producers write here"), (160.0, "replicated", "a flow replicates here")):
-        drawing.fill(kind, x, y, 14, 14)
-        drawing.text(x + 20, y + 11, words, "note")
-    drawing.text(326, y + 11, "Consumers read both topics of their cluster. The journal records every run.", "note")
-    return drawing.svg(y + 22, "Two clusters before and after a failover: topics, flows and applications")
+        drawing.fill(kind, x, bottom, 14, 14)
+        drawing.text(x + 20, bottom + 11, words, "note")
+    drawing.text(326, bottom + 11, "Consumers read both topics of their cluster. The journal records every run.", "note")
+    return drawing.svg(bottom + 22, "Two clusters before and after a failover: topics, flows and applications")
 
 
 def panel(drawing: Drawing, x: float, side: str, title: str) -> None:

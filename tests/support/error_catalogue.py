@@ -188,7 +188,7 @@ def by_status(source: Source) -> Iterator[tuple[str, str]]:
     for node in ast.walk(source.tree):
         if isinstance(node, ast.Dict) and all(isinstance(getattr(key, "value", None), int) for key in node.keys):
             for key, value in zip(node.keys, node.values, strict=True):
-                status = key.value if isinstance(key, ast.Constant) else "<status>"
+                status = str(key.value) if isinstance(key, ast.Constant) else "<status>"
                 yield from ((text, f"HTTP status {status}") for text in code_texts(source, value))
         elif isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "get":
             yield from ((text, "another HTTP status") for value in node.args[1:] for text in code_texts(source, value))
@@ -249,8 +249,8 @@ def entries() -> dict[str, Entry]:
             for code, status in by_status(source):
                 peer = "Cloudera Manager" if code.startswith("cm_") else "Kafka Connect"
                 add(code, path, [f"{peer} refused the request with {status}: <its message>."], [])
-            for code, hint in beside_hint(source):
-                add(code, path, [], [hint])
+            for code, next_step in beside_hint(source):
+                add(code, path, [], [next_step])
     return dict(sorted(found.items()))
 
 

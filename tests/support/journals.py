@@ -38,7 +38,7 @@ def journal_state(
     leave, enter = way
     now, run = time.time(), "earlier"
     begun = {"type": "cutoff", "policy": "default", "from": enter, "to": leave}
-    known = {"topic_ids": topic_ids or {}, "syncs_since": offset_syncs_start or {}}
+    known = {"topic_ids": topic_ids or {}, "offset_syncs_start": offset_syncs_start or {}}
     events = [
         Event(1, 0, "", "enabled", now, {"active": enter, **known}),
         Event(2, 0, run, "started", now, begun),

@@ -457,10 +457,10 @@ def test_removing_a_topic_keeps_the_cuts_of_the_others() -> None:
 
 def test_the_start_of_the_offset_syncs_of_the_current_topics_is_kept() -> None:
     since = {"P->B": {"T": 7}, "B->P": {"T": 0}}
-    first = event(1, 0, "enabled", active="P", topic_ids=IDS, syncs_since=since)
+    first = event(1, 0, "enabled", active="P", topic_ids=IDS, offset_syncs_start=since)
     assert fold([first, *OVER, *HOME]).offset_syncs_start == since
-    assert fold([first, *OVER, event(3, 0, "disabled")]).as_dict()["syncs_since"] == since
-    newer = event(3, 0, "enabled", active="P", topic_ids=IDS, syncs_since={"P->B": {"T": 9}})
+    assert fold([first, *OVER, event(3, 0, "disabled")]).as_dict()["offset_syncs_start"] == since
+    newer = event(3, 0, "enabled", active="P", topic_ids=IDS, offset_syncs_start={"P->B": {"T": 9}})
     assert fold([first, *OVER, newer]).offset_syncs_start == {"P->B": {"T": 9}}
     assert fold([ENABLED]).offset_syncs_start == {}
 
@@ -468,7 +468,7 @@ def test_the_start_of_the_offset_syncs_of_the_current_topics_is_kept() -> None:
 # ---- a replaced cluster -------------------
 
 
-REPLACED = event(3, 0, "replaced", alias="P", only_here={"B": {"P.T": {"0": 40}}})
+REPLACED = event(3, 0, "replaced", alias="P", unreplicated_below={"B": {"P.T": {"0": 40}}})
 
 
 def test_a_replaced_cluster_is_forgotten_and_the_active_cluster_is_unchanged() -> None:

@@ -186,7 +186,7 @@ def drained(**parts: Any) -> str:
 
 def test_the_first_partition_that_is_not_proven_is_named_with_its_reason_and_the_others_are_counted() -> None:
     assert drained(settled=settled("PROVEN", "UNKNOWN", "REFUTED")) == (
-        "2 partitions are not proven to be copied; T-1: copied up to 4 of 9, the rest could not be read"
+        "2 partitions are not proven to be copied; T-1: replicated up to 4 of 9, the rest could not be read"
     )
 
 

@@ -39,8 +39,8 @@ def test_a_topic_without_its_journaled_id_on_any_cluster_is_new_to_the_pair() ->
 
 
 def since(known: dict[str, Any], found: dict[str, Any]) -> dict[str, Any]:
-    state = {"topic_ids": known, "syncs_since": {"P->B": {"T": 7}, "B->P": {"T": 8}}}
-    return topic_ids.syncs_since(state, FLOWS, found, {"P->B": 100, "B->P": 200})
+    state = {"topic_ids": known, "offset_syncs_start": {"P->B": {"T": 7}, "B->P": {"T": 8}}}
+    return topic_ids.offset_syncs_start(state, FLOWS, found, {"P->B": 100, "B->P": 200})
 
 
 def test_the_start_of_the_offset_syncs_of_known_topics_is_kept() -> None:

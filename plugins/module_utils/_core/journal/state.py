@@ -123,8 +123,8 @@ class JournalState:
             "topic_ids": self.topic_ids,
             "left": self.left,
             "cuts": self.cuts,
-            "syncs_since": self.offset_syncs_start,
-            "only_here": self.unreplicated_below,
+            "offset_syncs_start": self.offset_syncs_start,
+            "unreplicated_below": self.unreplicated_below,
             "held": self.held,
             "adopted": self.adopted,
         }
@@ -149,7 +149,7 @@ def _enabled(state: JournalState, event: Event) -> None:
     state.active = event.data["active"] if adopted else state.active or event.data["active"]
     state.left = {alias: _of_same_topics(facts, alias, state.topic_ids, ids) for alias, facts in state.left.items()}
     state.topic_ids = ids
-    state.offset_syncs_start = event.data.get("syncs_since", {})
+    state.offset_syncs_start = event.data.get("offset_syncs_start", {})
     cut_record = event.data.get("cut_record")
     if cut_record:
         # The journal's records about a topic of that name refer to another topic, or to a time without this collection.
@@ -195,7 +195,7 @@ def _replaced(state: JournalState, event: Event) -> None:
         if name != alias
     }
     state.cuts, state.offset_syncs_start, state.run = [], {}, None
-    state.unreplicated_below = event.data.get("only_here", {})
+    state.unreplicated_below = event.data.get("unreplicated_below", {})
 
 
 def _held(state: JournalState, event: Event) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import DrError
 
-__all__ = ["joined", "log_ends", "recreated", "require_same", "syncs_since", "topic_ids"]
+__all__ = ["joined", "log_ends", "offset_syncs_start", "recreated", "require_same", "topic_ids"]
 
 
 def topic_ids(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dict[str, str]]:
@@ -57,7 +57,7 @@ def joined(journaled: Mapping[str, Mapping[str, str]], found: Mapping[str, Mappi
     )
 
 
-def syncs_since(
+def offset_syncs_start(
     state: Mapping[str, Any],
     flows: Mapping[str, Mapping[str, Any]],
     found: Mapping[str, Mapping[str, str]],
@@ -69,7 +69,7 @@ def syncs_since(
     before the flow runs. An id that the journal does not know means that what lies there may be about another topic of
     the same name.
     """
-    known, earlier = state["topic_ids"], state["syncs_since"]
+    known, earlier = state["topic_ids"], state["offset_syncs_start"]
 
     def as_known(alias: str, topic: str) -> bool:
         return topic in known.get(alias, {}) and known[alias][topic] == found.get(alias, {}).get(topic)

@@ -76,7 +76,7 @@ def rebuild(request: RebuildRequest, check: bool) -> Result:
     state = read_state({here: surviving}, request.pair)
     clusters = _Clusters(request.replaced, here, opened.kafka[request.replaced], surviving, state)
     _require_possible(request, clusters)
-    result = Result(extra={"replaced": False, "lost": [], "only_here": {}, "rights": 0})
+    result = Result(extra={"replaced": False, "lost": [], "unreplicated_below": {}, "rights": 0})
     # Otherwise this is a second call before the pair is enabled, and everything is done.
     if clusters.lost in state.topic_ids:
         _require_empty(request.pair, clusters)
@@ -89,7 +89,7 @@ def rebuild(request: RebuildRequest, check: bool) -> Result:
         if result.failure is None:
             result.outcomes += opened.engine.forget(clusters.lost, here, check)
             below = _unreplicated_below(request.pair, clusters)
-            result.extra.update(replaced=True, only_here=below)
+            result.extra.update(replaced=True, unreplicated_below=below)
             result.outcomes += _delete_stale_state(request, clusters, check)
             result.outcomes += _journal_replaced(request, clusters, below, check)
     result.requests = opened.requests
@@ -242,6 +242,6 @@ def _journal_replaced(
     request: RebuildRequest, clusters: _Clusters, below: Mapping[str, Any], check: bool
 ) -> list[Outcome]:
     """Journal the replacement on the surviving cluster. The new cluster gets its copy when the pair is enabled."""
-    data = {"alias": clusters.lost, "only_here": below}
+    data = {"alias": clusters.lost, "unreplicated_below": below}
     noted = JournalRequest(request.pair, "replaced", data, copies=(clusters.here,), timeout=request.request_timeout)
     return note(noted, check).outcomes

@@ -15,7 +15,7 @@ from typing import Any
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.inventory.layout import larger_replicas, unequal_partitions
 from ..._core.resources.retention import retention_plan
-from ..._core.resources.topic_ids import joined, log_ends, recreated, syncs_since, topic_ids
+from ..._core.resources.topic_ids import joined, log_ends, offset_syncs_start, recreated, topic_ids
 from ..._core.resources.topics import topic_row
 from ..._kafka.client import Kafka
 from ..._kafka.topics import describe, known_ranges, with_config
@@ -107,7 +107,7 @@ def _against_the_journal(
         "recreated": recreated(journaled, ids),
         "joined": new,
         "known": known,
-        "syncs_since": syncs_since(request.state, flows, ids, ends),
+        "offset_syncs_start": offset_syncs_start(request.state, flows, ids, ends),
     }
 
 

@@ -103,7 +103,7 @@ class PrefixedOffsets:
                     f"up to {floor - start} records of {topic}-{index} before offset {floor} are unread and exist only"
                     f" on {x}: they came from a cluster that was replaced"
                 )
-                target_offsets[mirrors[topic, index]] = TargetOffset(None, "only_here", "none", None, reason)
+                target_offsets[mirrors[topic, index]] = TargetOffset(None, "unreplicated_records", "none", None, reason)
         return target_offsets
 
     def _of_group(self, group: str, forward: Found, mirrored: Found) -> list[dict[str, Any]]:

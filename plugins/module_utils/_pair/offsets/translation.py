@@ -262,11 +262,11 @@ class Translation:
     # ---- the result
 
     def _refusal(self, rows: list[dict[str, Any]]) -> DrError | None:
-        unread = [row for row in rows if row["method"] == "only_here"]
+        unread = [row for row in rows if row["method"] == "unreplicated_records"]
         if unread:
             first = unread[0]
             return DrError(
-                "only_here",
+                "unreplicated_records",
                 f'{len(unread)} committed offsets cannot be moved yet. Group "{first["group"]}": {first["reason"]}.',
                 f"Let the groups read these records on {self.x} first. If no application needs the records, commit an"
                 " offset after them.",
