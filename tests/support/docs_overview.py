@@ -56,7 +56,8 @@ def overview() -> str:
     for x, kind, words in ((8.0, "written", "producers write here"), (160.0, "replicated", "a flow replicates here")):
         drawing.fill(kind, x, bottom, 14, 14)
         drawing.text(x + 20, bottom + 11, words, "note")
-    drawing.text(326, bottom + 11, "Consumers read both topics of their cluster. The journal records every run.", "note")
+    legend = "Consumers read both topics of their cluster. The journal records every run."
+    drawing.text(326, bottom + 11, legend, "note")
     return drawing.svg(bottom + 22, "Two clusters before and after a failover: topics, flows and applications")
 
 
