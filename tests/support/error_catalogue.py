@@ -30,6 +30,8 @@ PREFIXES = ("connect", "cm")
 #: What `dr_status` can wait for (``wait_for``): ``not_flowing`` and ``not_replicated`` are codes.
 WAITS = ("flowing", "replicated")
 LONG = 260
+#: Names of text that a message may end with, such as "... and 3 more". The page omits them.
+OPTIONAL = re.compile(r" ?<(more|also|again|tail|because|who)>")
 HEAD = """# Error codes
 
 Every error of the collection has a code: `error.code` of a failed task, `failure.code` of a report. The message also
@@ -275,7 +277,7 @@ def shortened(text: str) -> str:
 
 def cell(texts: list[str], otherwise: str) -> str:
     """Return up to three texts as a cell of a Markdown table, with placeholders in italics."""
-    short = dict.fromkeys(shortened(re.sub(r"\s+", " ", text).strip()) for text in texts[:3])
+    short = dict.fromkeys(shortened(re.sub(r"\s+", " ", OPTIONAL.sub("", text)).strip()) for text in texts[:3])
     escaped = "<br>".join(re.sub(r"([|*])", r"\\\1", text) for text in short)
     return re.sub(r"<(?!br>)([^<>]*)>", r"*\1*", escaped.replace("><", "> <").replace("br> <", "br><")) or otherwise
 
