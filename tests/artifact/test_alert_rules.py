@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Prometheus evaluates the alert rules over what readiness really writes."""
+"""Prometheus evaluates the alert rules with the metrics that readiness really writes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def promtool() -> str:
     return done.stdout.strip()
 
 
-def test_the_rules_are_valid(promtool: str) -> None:
+def test_the_alert_rules_are_valid(promtool: str) -> None:
     done = subprocess.run(
         [promtool, "check", "rules", "--lint-fatal", str(RULES)], capture_output=True, text=True, check=False
     )
@@ -48,7 +48,7 @@ def test_the_rules_are_valid(promtool: str) -> None:
 
 
 def answered(**answers: str) -> dict[str, Any]:
-    """A report in which some checks answer so."""
+    """A report in which some checks have these answers."""
     return {**READY, "checks": [{**row, "answer": answers.get(row["name"], row["answer"])} for row in READY["checks"]]}
 
 
@@ -59,7 +59,8 @@ LAG = [("KafkaDrLag", "", "")]
 
 
 Case = tuple[dict[str, Any] | None, str, dict[str, list[Any]]]
-# What cannot be seen without it, as readiness answers then: with dead workers, no check about their flow says NO.
+# The values that are unknown without it, as readiness reports them then: with dead workers, no check of their flow is
+# NO.
 BLIND = {
     "workers_to": {"flow": "SKIPPED", "flow_progress": "SKIPPED", "flow_lag": "SKIPPED"},
     "workers_from": {"back": "SKIPPED", "back_progress": "SKIPPED"},
@@ -68,7 +69,7 @@ STALLED = ("flow", "flow_progress", "workers_to", "back", "back_progress", "work
 
 
 def stalled(check: str) -> Case:
-    """The lag of a flow whose workers do not answer is not known."""
+    """The lag of a flow whose workers do not respond is unknown."""
     report = {**answered(**{check: "NO"}, **BLIND.get(check, {})), **NO, "lag_s": None}
     return report, AGAIN, {"0m": [], "5m": [("KafkaDrFlowStalled", "check", check)]}
 
@@ -77,7 +78,7 @@ CASES: dict[str, Case] = {
     "ready": (READY, AGAIN, {"5m": [], "110m": []}),
     "lag in bounds": ({**READY, "lag_s": 60.0}, AGAIN, {"5m": []}),
     "lag": ({**READY, "lag_s": 61.0}, AGAIN, {"0m": [], "5m": LAG}),
-    # What is not known is no lag, and no 0 either: it is the verdict that says so.
+    # An unknown lag is neither a lag nor 0. The verdict reports it.
     "unknown": (
         {**READY, "lag_s": None, "controlled": "UNKNOWN", "disaster": None},
         AGAIN,
@@ -94,7 +95,7 @@ CASES: dict[str, Case] = {
 }
 
 
-def test_every_alert_has_a_case_in_which_it_fires_and_one_in_which_it_does_not() -> None:
+def test_every_alert_has_a_case_that_fires_and_one_that_does_not() -> None:
     seen = [
         {name for name, _label, _value in ones}
         for _report, _observations, times in CASES.values()
@@ -105,7 +106,7 @@ def test_every_alert_has_a_case_in_which_it_fires_and_one_in_which_it_does_not()
         assert any(name not in one for one in seen), f"no case in which {name} is silent"
 
 
-def test_the_checks_that_the_alerts_name_exist_and_each_alternative_has_a_case() -> None:
+def test_the_checks_named_by_alerts_exist_and_each_alternative_has_a_case() -> None:
     (expr,) = (rule["expr"] for rule in rules() if rule["alert"] == "KafkaDrFlowStalled")
     named = re.search(r'check=~"([^"]+)"', expr)
     assert named
@@ -114,7 +115,7 @@ def test_the_checks_that_the_alerts_name_exist_and_each_alternative_has_a_case()
 
 
 @pytest.mark.parametrize(("report", "observations", "firing"), CASES.values(), ids=CASES)
-def test_each_alert_fires_when_it_should_and_no_other(
+def test_exactly_the_expected_alerts_fire(
     promtool: str, tmp_path: Path, report: dict[str, Any] | None, observations: str, firing: dict[str, list[Any]]
 ) -> None:
     lines = readiness_metrics(report, 0.0).splitlines() if report else []

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tarball, as a user gets it: what is in it, what Galaxy says of it, and that it works where no checkout is."""
+"""The release tarball: its content, Galaxy's checks, and that it works without a checkout."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import yaml
 ROOT = Path(__file__).resolve().parents[2]
 WATCH = Path(__file__).resolve().parent / "watch"
 BIN = Path(sys.executable).parent
-# Folders and files at the top; whatever git knows below them is in the tarball, and nothing else.
+# Folders and files at the top. The tarball has exactly the files that git tracks below them.
 SHIPPED = {
     "CHANGELOG.md",
     "CONTRIBUTING.md",
@@ -35,7 +35,7 @@ SHIPPED = {
     "roles",
     "spark",
 }
-# Made by ansible-galaxy out of galaxy.yml.
+# ansible-galaxy generates these from galaxy.yml.
 MADE = {"FILES.json", "MANIFEST.json"}
 pytestmark = pytest.mark.timeout(900)
 
@@ -54,12 +54,12 @@ def held(tarball: Path) -> set[str]:
         return {entry.name for entry in archive if not entry.isdir()}
 
 
-def test_it_is_named_after_the_version(tarball: Path) -> None:
+def test_the_tarball_is_named_after_the_version(tarball: Path) -> None:
     galaxy = yaml.safe_load((ROOT / "galaxy.yml").read_text())
     assert tarball.name == "{namespace}-{name}-{version}.tar.gz".format(**galaxy)
 
 
-def test_it_holds_what_a_user_runs_and_reads_and_nothing_else(tarball: Path) -> None:
+def test_the_tarball_has_exactly_the_files_that_users_run_and_read(tarball: Path) -> None:
     copy = tarball.parent / "copy"
     known = {path.relative_to(copy).as_posix() for path in copy.rglob("*") if path.is_file()}
     wanted = {name for name in known if name.split("/")[0] in SHIPPED and not name.startswith("changelogs/fragments/")}
@@ -67,8 +67,8 @@ def test_it_holds_what_a_user_runs_and_reads_and_nothing_else(tarball: Path) -> 
     assert held(tarball) == wanted | MADE
 
 
-def test_galaxy_would_take_it(tarball: Path, tmp_path: Path) -> None:
-    """Its own importer, with ansible-lint and ansible-doc over the unpacked tarball, without a network."""
+def test_galaxy_accepts_the_tarball(tarball: Path, tmp_path: Path) -> None:
+    """Galaxy's own importer, with ansible-lint and ansible-doc on the unpacked tarball, without a network."""
     dead = "http://127.0.0.1:9"
     env = {**clean(tmp_path), "http_proxy": dead, "https_proxy": dead}
     command = [sys.executable, "-m", "galaxy_importer.main", str(tarball)]
@@ -80,13 +80,13 @@ def test_galaxy_would_take_it(tarball: Path, tmp_path: Path) -> None:
 
 
 def clean(home: Path, **more: str) -> dict[str, str]:
-    """Nothing of the caller's settings; ``home`` is empty but for what the tools put there."""
+    """An environment without the caller's settings. ``home`` has only the files that the tools create."""
     return {"HOME": str(home), "PATH": f"{BIN}:{os.environ['PATH']}", "LC_ALL": "C.UTF-8", **more}
 
 
 @pytest.fixture
 def watched(tmp_path: Path) -> dict[str, str]:
-    """A clean environment in which Python writes down what it uses of the checkout, and of what is installed."""
+    """A clean environment in which Python logs the files that it uses from the checkout and from the installation."""
     for name in ("home", "work"):
         (tmp_path / name).mkdir()
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "switchback.kafka_dr"
@@ -101,7 +101,7 @@ def watched(tmp_path: Path) -> dict[str, str]:
 
 
 def used(watched: dict[str, str]) -> tuple[list[str], list[str]]:
-    """Paths of what is installed, and of the checkout but for the tools that it holds."""
+    """The paths used from the installation, and from the checkout except for the tools in it."""
     paths = Path(watched["KAFKA_DR_WATCH_LOG"]).read_text().splitlines()
     tools = (f"{Path(sys.prefix)}/", f"{WATCH}")
     return (
@@ -110,8 +110,8 @@ def used(watched: dict[str, str]) -> tuple[list[str], list[str]]:
     )
 
 
-def test_what_is_used_of_the_checkout_is_seen(tmp_path: Path, watched: dict[str, str]) -> None:
-    """Also by a program that is started, and by a process that began another one."""
+def test_every_use_of_the_checkout_is_detected(tmp_path: Path, watched: dict[str, str]) -> None:
+    """Also by a program that is started, and by a child process of another one."""
     read = f"open({str(ROOT / 'galaxy.yml')!r})"
     program = str(ROOT / "roles" / "lab" / "files" / "lab" / "java.py")
     code = f"import subprocess as s, sys; s.run([sys.executable, '-c', {read!r}]); s.run(['true', {program!r}])"
@@ -119,7 +119,7 @@ def test_what_is_used_of_the_checkout_is_seen(tmp_path: Path, watched: dict[str,
     assert set(used(watched)[1]) == {str(ROOT / "galaxy.yml"), program}
 
 
-def test_installed_into_an_empty_path_it_moves_a_pair_without_the_checkout(
+def test_the_installed_tarball_moves_a_pair_without_the_checkout(
     tarball: Path, tmp_path: Path, watched: dict[str, str]
 ) -> None:
     collections, work = tmp_path / "collections", tmp_path / "work"
@@ -135,7 +135,7 @@ def test_installed_into_an_empty_path_it_moves_a_pair_without_the_checkout(
     installed = collections / "ansible_collections" / "switchback" / "kafka_dr"
     assert {path.relative_to(installed).as_posix() for path in installed.rglob("*") if path.is_file()} == held(tarball)
     Path(watched["KAFKA_DR_WATCH_LOG"]).unlink()
-    # What README shows, without its way home.
+    # The example of README, without the way home.
     options = ["-i", str(lab / "inventory"), "-e", "kafka_dr_report_dir=reports"]
     try:
         run("ansible-playbook", "switchback.kafka_dr.lab_up", "-e", f"lab_dir={lab}")
@@ -157,7 +157,7 @@ def test_installed_into_an_empty_path_it_moves_a_pair_without_the_checkout(
     finally:
         run("ansible-playbook", "switchback.kafka_dr.lab_down", "-e", f"lab_dir={lab}")
     ours, checkout = used(watched)
-    # Also of the programs that a play starts.
+    # This includes the programs that a play starts.
     for part in ("playbooks/verify.yml", "plugins/modules/dr_status_info.py", "spark/kafka_dr_audit/__main__.py"):
         assert str(installed / part) in ours
     assert checkout == []

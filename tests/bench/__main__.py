@@ -1,9 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""make bench: measures, prints a table, writes results.json and results.md in build/bench. ``--only=<prefix>``: a part.
+"""make bench: measure, print a table, and write results.json and results.md in build/bench. ``--only=<prefix>``: a
+part.
 
-Each figure has the machine, the date and the load at which it was measured: parts may be run one by one.
+Each figure has the machine, the date and the load of its measurement, because parts may run separately.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ FOLDER = ROOT / "build" / "bench"
 
 
 def bench_topics() -> list[dict[str, Any]]:
-    """On a lab of its own: thousands of topics would slow down what is measured later."""
+    """On a lab of its own: thousands of topics would slow down the later measurements."""
     lab = Lab(FOLDER / "topics-lab")
     try:
         lab.up(fresh=True)
@@ -55,7 +56,7 @@ def bench_cutoff() -> list[dict[str, Any]]:
 
 
 def bench_translate() -> list[dict[str, Any]]:
-    """Positions of many groups."""
+    """The translation of the offsets of many groups."""
     lab = Lab(FOLDER / "translate-lab")
     try:
         lab.up(fresh=True)
@@ -67,7 +68,7 @@ def bench_translate() -> list[dict[str, Any]]:
 
 
 def bench_identity() -> list[dict[str, Any]]:
-    """Failbacks of what is new only, where both sides have the same names."""
+    """Failbacks that only replicate new records, if both clusters have the same topic names."""
     lab = Lab(FOLDER / "identity-lab")
     try:
         lab.up(fresh=True)
@@ -77,22 +78,22 @@ def bench_identity() -> list[dict[str, Any]]:
 
 
 def bench_disaster() -> list[dict[str, Any]]:
-    """Failovers from a side that was killed."""
+    """Failovers from a cluster that was killed."""
     return disaster.measure(FOLDER / "disaster-lab", say)
 
 
 def bench_srm() -> list[dict[str, Any]]:
-    """Enabling an enabled pair through Cloudera Manager."""
+    """Enabling an already enabled pair through Cloudera Manager."""
     return srm.measure(FOLDER / "srm-lab", say)
 
 
 def bench_readiness() -> list[dict[str, Any]]:
-    """Could a large pair move now? It starts a larger lab itself, and leaves nothing of it."""
+    """Readiness of a large pair. It starts a larger lab itself, and removes it."""
     return readiness.measure(FOLDER / "readiness-lab", say)
 
 
 def bench_audit() -> list[dict[str, Any]]:
-    """The record by record comparison; nothing but brokers and Spark runs meanwhile."""
+    """The comparison record by record. Only brokers and Spark run meanwhile."""
     lab = Lab(FOLDER / "audit-lab")
     try:
         lab.up(fresh=True)
@@ -117,7 +118,7 @@ PARTS = {
 
 
 def main() -> int:
-    """Run the wanted parts."""
+    """Run the requested parts."""
     parser = argparse.ArgumentParser(prog="tests/bench", description=__doc__)
     parser.add_argument("--only", default="", help="names that begin with this")
     only = parser.parse_args().only
@@ -141,7 +142,7 @@ def main() -> int:
 
 
 def machine() -> dict[str, Any]:
-    """What a figure depends on, beside the code."""
+    """What a figure depends on besides the code."""
     named = re.search(r"^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
@@ -190,7 +191,7 @@ _BEGAN = time.monotonic()
 
 
 def say(text: str) -> None:
-    """One line with the seconds since the start."""
+    """Print one line with the seconds since the start."""
     print(f"[{time.monotonic() - _BEGAN:6.1f} s] {text}", flush=True)
 
 

@@ -41,7 +41,7 @@ ROUNDS = 3
 
 @dataclass(frozen=True)
 class Size:
-    """One topic pair."""
+    """The size of one topic pair."""
 
     name: str
     records: int
@@ -56,7 +56,7 @@ SIZES = (
 
 
 def fill(servers: str, topic: str, size: Size, altered: int | None) -> None:
-    """The same records on every cluster, but for one."""
+    """Write the same records to every cluster, except for one altered record."""
     admin = AdminClient({"bootstrap.servers": servers})
     config = {"retention.ms": "-1", "message.timestamp.type": "CreateTime"}
     admin.create_topics([NewTopic(topic, PARTITIONS, 1, config=config)])[topic].result()
@@ -82,7 +82,7 @@ def fill(servers: str, topic: str, size: Size, altered: int | None) -> None:
 
 
 def perf_test(servers: str, topic: str, records: int, jars: Path) -> float:
-    """Records a second as Kafka's own tool tells them, without its start."""
+    """The records per second that Kafka's own tool reports, without its start."""
     command = ["java", "-Xmx512m", "-cp", f"{jars}/*", "org.apache.kafka.tools.ConsumerPerformance"]
     command += ["--bootstrap-server", servers, "--topic", topic, "--num-records", str(records), "--timeout", "60000"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -91,7 +91,7 @@ def perf_test(servers: str, topic: str, records: int, jars: Path) -> float:
 
 
 def loop(servers: str, topic: str, records: int) -> float:
-    """Records a second of a plain consumer that hashes key and value."""
+    """The records per second of a plain consumer that hashes key and value."""
     consumer = Consumer({"bootstrap.servers": servers, "group.id": "bench", "enable.auto.commit": False})
     consumer.assign([TopicPartition(topic, number, 0) for number in range(PARTITIONS)])
     seen, began = 0, 0.0
@@ -107,7 +107,7 @@ def loop(servers: str, topic: str, records: int) -> float:
 
 
 def one_side(folder: Path, servers: str, topic: str, records: int, master: str) -> dict[str, float]:
-    """Level 1 of one side alone in a Spark of its own: seconds, and MiB of heap and Python."""
+    """Level 1 of one cluster alone in a Spark of its own: seconds, and MiB of heap and Python."""
     program = [sys.executable, str(Path(__file__).with_name("audit_side.py"))]
     done = subprocess.run(
         [*program, str(folder), servers, topic, str(records), str(PARTITIONS), master],
@@ -123,7 +123,7 @@ def one_side(folder: Path, servers: str, topic: str, records: int, master: str) 
 
 
 def both_sides(folder: Path, clusters: dict[str, Any], size: Size) -> dict[str, Any]:
-    """The whole audit; it must find the altered record."""
+    """The whole audit. It must find the altered record."""
     topic = size.name
     every = {"start": None, "end": None}
     plan = {

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Level 1 of one side in a Spark of its own: ``audit_side.py FOLDER SERVERS TOPIC RECORDS PARTITIONS MASTER``."""
+"""Level 1 of one cluster in a Spark of its own: ``audit_side.py FOLDER SERVERS TOPIC RECORDS PARTITIONS MASTER``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kafka_dr_audit.reading import FingerprintReader
 
 
 def peak_mib() -> float:
-    """The most memory that this process ever had."""
+    """The peak memory of this process."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

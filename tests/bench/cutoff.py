@@ -1,11 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long applications stand still in a cutoff failover under load, phase by phase.
+"""The downtime of applications in a cutoff failover under load, by phase.
 
 A producer at 5,000 records/s on 12 partitions, three consumer groups. Write downtime is the longest time between two
-acknowledgements, read downtime the longest time in which a group processed nothing: both by the ledgers. Baseline is
-the vendors' waiting rule, 240 s.
+acknowledgements, read downtime the longest time in which a group processed no record: both from the ledgers. The
+baseline is the vendors' waiting rule, 240 s.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ GROUPS = ("settlement", "fraud", "archive")
 
 
 def measure(folder: Path, say: Callable[[str], None], rounds: int = 3) -> list[dict[str, Any]]:
-    """Medians over ``rounds`` failovers, each followed by a failback."""
+    """The medians over ``rounds`` failovers, each followed by a failback."""
     clients = [{"name": "payments-api", "role": "producer", "rate": RATE}]
     clients += [{"name": group, "role": "consumer", "group": group} for group in GROUPS]
     scenario = Scenario(folder, clients=clients, say=say)

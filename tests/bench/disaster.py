@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long applications stand still when their side is killed under load with MirrorMaker 2 behind."""
+"""The downtime of applications when their cluster is killed under load while MirrorMaker 2 lags."""
 
 from __future__ import annotations
 
@@ -16,22 +16,24 @@ from hurts import hold_copies
 from lab.lab import Lab
 from scenario import Scenario
 
-# Seconds from the loss to the command: nobody is faster, and MirrorMaker 2 is done with its own shock by then. The last
-# round asks at once, when it is not.
+# Seconds from the loss to the command. No operator is faster, and MirrorMaker 2 has handled its own errors by then. The
+# last round runs the command at once, when it has not.
 ROUNDS = (20.0, 20.0, 20.0, 0.0)
 RATE = 5000
 # Seconds of records that B does not have.
-BEHIND = 2
+LAG_SECONDS = 2
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": RATE, "flush_seconds": 2, "max_in_flight": 20_000},
     {"name": "settlement", "role": "consumer", "group": "settlement"},
-    # Has not read everything that B has: it tells when reading goes on, whoever writes.
+    # A group that has not read everything that B has: it shows when reading resumes, no matter which producer writes.
     {"name": "archive", "role": "consumer", "group": "archive", "process_ms": 0.3},
 ]
 
 
 def measure(folder: Path, say: Callable[[str], None] = lambda text: None) -> list[dict[str, Any]]:
-    """Medians, from the command: until the slow group has processed a record on B, and one is acknowledged there."""
+    """Medians, from the command: until the slow group has processed a record on B, and until one
+    is acknowledged there.
+    """
     pair = Scenario(folder, clients=CLIENTS, say=say)
     lab = Lab(pair.folder)
     seen: dict[str, list[float]] = {"read_restored_s": [], "consumers_started_s": [], "write_restored_s": []}
@@ -67,21 +69,22 @@ def _wait_acknowledged(pair: Scenario, more: int) -> None:
 
 
 def _lose(pair: Scenario, lab: Lab) -> None:
-    """P dies with everything on it, while MirrorMaker 2 is behind.
+    """P fails with everything on it while MirrorMaker 2 lags.
 
-    Behind, not paused: a connector that is started beside a dead source holds its worker up for ten seconds, and no
-    operator would do that.
+    It lags and is not paused: starting a connector beside a dead source blocks its worker for ten seconds, and no
+    operator
+    would do that.
     """
     copy = "P.Payments"
     hold_copies(lab, "B", copy, hold=True)
-    _wait_acknowledged(pair, BEHIND * RATE)
+    _wait_acknowledged(pair, LAG_SECONDS * RATE)
     lab.kill("P", "broker")
     lab.kill("P", "connect")
     hold_copies(lab, "B", copy, hold=False)
 
 
 def _restored(pair: Scenario, report: dict[str, Any], began: float) -> dict[str, float]:
-    gaps = pair.check(began - BEHIND, time.time())["gaps"]
+    gaps = pair.check(began - LAG_SECONDS, time.time())["gaps"]
     phase = next(phase for phase in report["phases"] if phase["phase"] == "start_consumers")
     started = datetime.fromisoformat(phase["began"]).timestamp() + phase["seconds"]
     return {

@@ -1,13 +1,13 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a failback costs with IdentityReplicationPolicy, against copying everything again as vendors advise.
+"""The cost of a failback with IdentityReplicationPolicy, compared with replicating everything again as vendors advise.
 
 B has taken over with all that P had and 20,000 records more. Once for 200,000 records in the topic, once for 2,000,000:
 
 failback  dr_seed, then the connector B->P runs, until P has every record; three times, with new records each time,
           by turns with the other topic
-again     the topic on P is deleted and created again; from there on: forget the connector's offsets, run it, until P
+again     the topic on P is deleted and re-created; from there on: delete the connector's offsets, run it, until P
           has every record
 
 Bytes are the brokers' own count (BytesInPerSec), checked against the size of the logs on disk.
@@ -34,7 +34,7 @@ TOTALS = (200_000, 2_000_000)
 DELTA, ROUNDS, PARTITIONS = 20_000, 3, 12
 BOUND = 1200.0
 BACK = "B->P.MirrorSourceConnector"
-# The lab's JVMs have no JMX port, but one may attach to them: that needs a JDK.
+# The lab's JVMs have no JMX port, but a debugger may attach to them, which needs a JDK.
 METERS = """
 import com.sun.tools.attach.VirtualMachine;
 import javax.management.ObjectName;
@@ -60,8 +60,11 @@ public class Meters {
 
 
 @dataclass(frozen=True)
-class Copied:
-    """One copying. ``written``, ``everything``: bytes into P for the topic, for all topics; ``read``: out of B."""
+class Replication:
+    """One replication.
+
+    ``written``, ``everything``: bytes into P for the topic and for all topics; ``read``: bytes out of B.
+    """
 
     seconds: float
     written: int
@@ -73,7 +76,7 @@ class Copied:
 class Round:
     """A failback, and the bytes of its records as they were produced on B."""
 
-    copied: Copied
+    replication: Replication
     delta: int
 
 
@@ -81,7 +84,7 @@ def measure(lab: Mapping[str, Any], say: Callable[[str], None] = lambda text: No
     """All figures, as ``{name, value, unit, baseline, ratio}``. ``lab``: what ``Lab.info()`` says."""
     bench = _Bench(lab, say)
     topics = [bench.fill(total) for total in TOTALS]
-    # By turns, because other work on the machine would else slow down one size only, and look like growth.
+    # By turns, because other work on the machine would otherwise slow down only one size, and look like growth.
     found = [[bench.failback(topic, number) for topic in topics] for number in range(1, ROUNDS + 1)]
     copies = [bench.again(topic) for topic in topics]
     seconds = [
@@ -106,7 +109,7 @@ def _row(name: str, value: float, unit: str, baseline: float) -> dict[str, Any]:
 
 
 class _Bench:
-    """The lab, and what is done on it."""
+    """The lab and the operations on it."""
 
     def __init__(self, lab: Mapping[str, Any], say: Callable[[str], None]) -> None:
         from confluent_kafka.admin import AdminClient
@@ -121,7 +124,7 @@ class _Bench:
         }
 
     def fill(self, total: int) -> str:
-        """A topic that both sides have, and that holds ``total`` records after the last failback."""
+        """A topic on both clusters, which has ``total`` records after the last failback."""
         topic = f"Payments-{total}"
         for alias in self.clusters:
             self.create(alias, topic)
@@ -130,11 +133,11 @@ class _Bench:
         flows = {"flows": [{"source": "P", "target": "B"}], "wait_for": "replicated", "wait_timeout": BOUND}
         module("dr_status_info", {"pair": self.pair(topic), **flows})
         self.flow("P", "B", topic, "stopped")
-        self._say(f"{topic}: {sum(self.ends('B', topic).values())} records copied to B")
+        self._say(f"{topic}: {sum(self.ends('B', topic).values())} records replicated to B")
         return topic
 
     def failback(self, topic: str, number: int) -> Round:
-        """Both sides hold the same, B gets more, and P is to get that and nothing else."""
+        """Both clusters have the same records, B gets more, and P must get exactly those."""
         self.flow("B", "P", topic, "present")
         ends, cut = self.ends("P", topic), self.ends("B", topic)
         before = self.meters("B")
@@ -148,12 +151,12 @@ class _Bench:
             spent.append(self.flow("B", "P", topic, "running"))
 
         last_replicated_offset = self.copy(topic, steps)
-        self._tell(topic, f"failback {number} of {delta} bytes", last_replicated_offset)
+        self._report(topic, f"failback {number} of {delta} bytes", last_replicated_offset)
         self._say(f"{topic}: dr_seed took {spent[0]:.2f} s, connect_mirror {spent[1]:.2f} s")
         return Round(last_replicated_offset, delta)
 
-    def again(self, topic: str) -> Copied:
-        """From the start, into an empty topic."""
+    def again(self, topic: str) -> Replication:
+        """Replicate from the start into an empty topic."""
         self.flow("B", "P", topic, "present")
         self.create("P", topic, "absent")
         self.create("P", topic)
@@ -165,11 +168,11 @@ class _Bench:
             self.flow("B", "P", topic, "running")
 
         last_replicated_offset = self.copy(topic, steps)
-        self._tell(topic, "everything again", last_replicated_offset)
+        self._report(topic, "everything again", last_replicated_offset)
         return last_replicated_offset
 
-    def copy(self, topic: str, steps: Callable[[], None]) -> Copied:
-        """Do the steps and look at the log ends of P meanwhile: all may be there before the last step is over."""
+    def copy(self, topic: str, steps: Callable[[], None]) -> Replication:
+        """Run the steps and observe the log ends of P meanwhile: all records may be there before the last step ends."""
         wanted = self.ends("B", topic)
         before, size = {alias: self.meters(alias) for alias in self.clusters}, self.size(topic)
         with ThreadPoolExecutor(1) as pool:
@@ -189,28 +192,28 @@ class _Bench:
             for alias in self.clusters
             for key, count in self.meters(alias).items()
         }
-        # Behind the meters, because looking at records is reading, too.
+        # After the meters, because observing records reads them, too.
         if self.ends("P", topic) != wanted or self.last("P", topic) != self.last("B", topic):
             raise SystemExit(f"{topic}: P ends at {self.ends('P', topic)}, B at {wanted}, or with other records")
         written = grown["P", "BytesInPerSec", topic]
         if written != self.size(topic) - size:
             raise SystemExit(f"{topic}: {written} bytes into P, but its logs grew by {self.size(topic) - size}")
-        return Copied(seconds, written, grown["P", "BytesInPerSec", "*"], grown["B", "BytesOutPerSec", topic])
+        return Replication(seconds, written, grown["P", "BytesInPerSec", "*"], grown["B", "BytesOutPerSec", topic])
 
-    # ---- the parts
+    # ---- operations
 
     def pair(self, topic: str) -> dict[str, Any]:
-        """What the modules of a pair have in common."""
+        """The common parameters of a pair's modules."""
         return {"clusters": self.clusters, "topics": [topic], "policy": "identity"}
 
     def create(self, alias: str, topic: str, state: str = "present") -> None:
-        """A topic like the other ones, or none."""
+        """Create a topic like the others, or delete it."""
         topics = [{"name": topic, "partitions": PARTITIONS, "replication_factor": 1}]
         servers = self.clusters[alias]["bootstrap_servers"]
         module("kafka_topic", {"bootstrap_servers": servers, "topics": topics, "state": state})
 
     def flow(self, source: str, target: str, topic: str, state: str) -> float:
-        """The source connector of one flow; says how long that took."""
+        """Set the state of the source connector of one flow. Return the seconds that it took."""
         ends = {
             end: {"alias": alias, "bootstrap_servers": self.clusters[alias]["bootstrap_servers"]}
             for end, alias in (("source", source), ("target", target))
@@ -220,8 +223,8 @@ class _Bench:
         where = {"connect_url": self.clusters[target]["connect_url"], "parts": ["source"], "state": state}
         return module("connect_mirror", {**ends, **shape, **where, "topics": [topic]})[1]
 
-    def produce(self, alias: str, topic: str, fingerprint: str, count: int) -> None:
-        """Records of 100 bytes that differ, in all partitions by turns."""
+    def produce(self, alias: str, topic: str, prefix: str, count: int) -> None:
+        """Write different records of 100 bytes to all partitions by turns."""
         from confluent_kafka import Producer
 
         servers = self.clusters[alias]["bootstrap_servers"]
@@ -229,7 +232,7 @@ class _Bench:
         for number in range(count):
             while True:
                 try:
-                    producer.produce(topic, f"{fingerprint}/{number}".ljust(100, "."), partition=number % PARTITIONS)
+                    producer.produce(topic, f"{prefix}/{number}".ljust(100, "."), partition=number % PARTITIONS)
                     break
                 except BufferError:
                     producer.poll(0.1)
@@ -239,7 +242,7 @@ class _Bench:
             raise SystemExit(f"{topic}: not every record could be written on {alias}")
 
     def ends(self, alias: str, topic: str) -> dict[str, int]:
-        """Log end by partition, named as JSON has it."""
+        """The log end by partition, in JSON's form."""
         from confluent_kafka import TopicPartition
         from confluent_kafka.admin import OffsetSpec
 
@@ -248,7 +251,10 @@ class _Bench:
         return {str(one.partition): future.result().offset for one, future in found.items()}
 
     def last(self, alias: str, topic: str) -> dict[int | None, bytes | None]:
-        """The last record of each partition. All records differ: equal ends and equal last records are equal logs."""
+        """The last record of each partition.
+
+        All records differ, so equal ends and equal last records mean equal logs.
+        """
         from confluent_kafka import Consumer, TopicPartition
 
         servers = self.clusters[alias]["bootstrap_servers"]
@@ -260,7 +266,7 @@ class _Bench:
             consumer.close()
 
     def meters(self, alias: str) -> dict[tuple[str, str], int]:
-        """Bytes since the broker began, by meter and topic; the topic ``*`` is all of them."""
+        """Bytes since the broker started, by meter and topic. The topic ``*`` is all of them."""
         with tempfile.TemporaryDirectory() as folder:
             program = Path(folder, "Meters.java")
             program.write_text(METERS)
@@ -270,10 +276,10 @@ class _Bench:
         return {(name, topic): int(count) for name, topic, count in rows}
 
     def size(self, topic: str) -> int:
-        """Bytes of the logs on P."""
+        """The bytes of the logs on P."""
         folders = [self._folder / "P" / "data" / f"{topic}-{partition}" for partition in range(PARTITIONS)]
         return sum(log.stat().st_size for folder in folders for log in folder.glob("*.log"))
 
-    def _tell(self, topic: str, what: str, copied: Copied) -> None:
-        parts = f"{copied.written} for the topic, {copied.everything} for all, {copied.read} read from B"
-        self._say(f"{topic}: {what} in {copied.seconds:.2f} s at load {os.getloadavg()[0]:.1f}; bytes: {parts}")
+    def _report(self, topic: str, what: str, replication: Replication) -> None:
+        parts = f"{replication.written} for the topic, {replication.everything} for all, {replication.read} read from B"
+        self._say(f"{topic}: {what} in {replication.seconds:.2f} s at load {os.getloadavg()[0]:.1f}; bytes: {parts}")

@@ -1,10 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long the playbook readiness takes for 500 topics of 12 partitions and 200 groups, and what it asks for.
+"""The duration of the playbook readiness for 500 topics of 12 partitions and 200 groups, and the requests that it
+sends.
 
-MirrorMaker 2 runs with its default intervals. Every group reads five topics and stands somewhere in each of their
-partitions; everything is copied, and nothing is written meanwhile but heartbeats.
+MirrorMaker 2 runs with its default intervals. Every group reads five topics and has an offset in each of their
+partitions. Everything is replicated, and only heartbeats are written meanwhile.
 """
 
 from __future__ import annotations
@@ -29,14 +30,14 @@ from snapshot import read_inventory
 
 TOPICS, PARTITIONS, GROUPS, TOPICS_PER_GROUP, RECORDS, RUNS = 500, 12, 200, 5, 5, 3
 HEAP_MB = 768
-_END = -1  # as a time: the end of the log
+_END = -1  # As a time: the end of the log.
 _COPY_SECONDS = 600.0
 
 Say = Callable[[str], None]
 
 
 def measure(folder: Path, say: Say = lambda text: None) -> list[dict[str, Any]]:
-    """Medians of the whole playbook and of its module; requests that the module sent."""
+    """The medians of the whole playbook and of its module, and the requests that the module sent."""
     pair = Scenario(folder, say=say)
     try:
         wanted = prepare(pair)
@@ -58,7 +59,7 @@ def measure(folder: Path, say: Say = lambda text: None) -> list[dict[str, Any]]:
 
 
 def prepare(pair: Scenario) -> dict[str, Any]:
-    """A pair at work for a while; returns the variables of its playbooks."""
+    """A pair that has run for a while. Return the variables of its playbooks."""
     topics = [
         {"name": f"topic-{number:03d}", "partitions": PARTITIONS, "replication_factor": 1} for number in range(TOPICS)
     ]
@@ -68,7 +69,7 @@ def prepare(pair: Scenario) -> dict[str, Any]:
         {"name": f"group-{number:03d}", "topics": draw.sample(names, TOPICS_PER_GROUP)} for number in range(GROUPS)
     ]
     lab = {"lab_dir": str(pair.folder), "lab_topics": topics, "lab_clients": [], "lab_heap_mb": HEAP_MB}
-    # No interval is set: those of MirrorMaker 2 count, ten minutes for new topics among them.
+    # No interval is set, so those of MirrorMaker 2 apply, including ten minutes for new topics.
     lab["lab_flow"] = {"replication_factor": 1, "tasks_max": 2}
     pair.say(f"readiness: lab ({pair.playbook('lab_up', lab)['seconds']:.0f} s)")
     wanted = {
@@ -85,16 +86,16 @@ def prepare(pair: Scenario) -> dict[str, Any]:
     produce(servers["P"], keys)
     began = time.monotonic()
     copies = [(f"P.{name}", index) for name, index in keys]
-    pair.wait(lambda: ends(servers["B"], copies) == RECORDS * len(copies), _COPY_SECONDS, "everything is copied")
-    pair.say(f"readiness: {RECORDS * len(copies)} records are copied ({time.monotonic() - began:.0f} s)")
+    pair.wait(lambda: ends(servers["B"], copies) == RECORDS * len(copies), _COPY_SECONDS, "every record is replicated")
+    pair.say(f"readiness: {RECORDS * len(copies)} records are replicated ({time.monotonic() - began:.0f} s)")
     commit(servers["P"], groups, draw)
     done = pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B", **wanted})
-    pair.say(f"readiness: positions are prepared ({done['seconds']:.0f} s)")
+    pair.say(f"readiness: offsets are presynced ({done['seconds']:.0f} s)")
     return wanted
 
 
 def observe(pair: Scenario, wanted: Mapping[str, Any]) -> float:
-    """Seconds of one playbook."""
+    """The seconds of one playbook."""
     done = pair.playbook("readiness", wanted)
     reported = json.loads((pair.reports / "readiness.json").read_text())
     open_ = [row["name"] for row in reported["checks"] if row["answer"] in ("NO", "UNKNOWN")]
@@ -106,7 +107,7 @@ def observe(pair: Scenario, wanted: Mapping[str, Any]) -> float:
 
 
 def ask(pair: Scenario, wanted: Mapping[str, Any]) -> tuple[int, float]:
-    """Requests that the module sends, and its seconds in a process of its own."""
+    """The requests that the module sends, and its seconds in a process of its own."""
     inventory = read_inventory(pair.inventory)
     spec = {
         "clusters": inventory["kafka_dr_clusters"],
@@ -123,7 +124,7 @@ def ask(pair: Scenario, wanted: Mapping[str, Any]) -> tuple[int, float]:
 
 
 def produce(servers: str, keys: Sequence[tuple[str, int]]) -> None:
-    """Some records in every partition."""
+    """Write some records to every partition."""
     producer = Producer({"bootstrap.servers": servers, "linger.ms": 50, "queue.buffering.max.messages": 1_000_000})
     for number in range(RECORDS):
         for topic, index in keys:
@@ -144,7 +145,7 @@ def ends(servers: str, keys: Sequence[tuple[str, int]]) -> int:
 
 
 def commit(servers: str, groups: Sequence[Mapping[str, Any]], draw: random.Random) -> None:
-    """Every group stands somewhere in every partition of its topics."""
+    """Commit an offset for every group in every partition of its topics."""
     admin = AdminClient({"bootstrap.servers": servers})
     for group in groups:
         keys = [(topic, index) for topic in group["topics"] for index in range(PARTITIONS)]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What `enable` costs where everything is enabled already, with the engine srm: three times, the median."""
+"""The cost of `enable` on an enabled pair with the engine srm: three runs, the median."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROUNDS = 3
 
 
 def measure(folder: Path, say: Callable[[str], None] = lambda text: None) -> list[dict[str, Any]]:
-    """Seconds of the whole playbook, and requests to the Cloudera Manager that was asked more."""
+    """The seconds of the whole playbook, and the requests to the busier Cloudera Manager."""
     clients = [{"name": name, "role": "consumer", "group": name} for name in ("settlement", "fraud")]
     pair = Scenario(folder, clients=clients, engine="srm", say=say)
     seconds, requests = [], []

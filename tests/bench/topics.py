@@ -43,7 +43,7 @@ MODULE = "ansible_collections.switchback.kafka_dr.plugins.modules.kafka_topic"
 
 @dataclass(frozen=True)
 class Bench:
-    """Where to measure, and how often."""
+    """The cluster to measure on, and the number of repetitions."""
 
     bootstrap: str
     jars: Path | None = None
@@ -53,16 +53,16 @@ class Bench:
 
 
 def topics_of(bench: Bench, prefix: str) -> list[dict[str, Any]]:
-    """The wanted topics of one sample."""
+    """The desired topics of one sample."""
     shape = {"partitions": PARTITIONS, "replication_factor": 1, "config": CONFIG}
     return [{"name": f"{prefix}-{number}", **shape} for number in range(bench.count)]
 
 
-# ---- what is timed, in a process of its own ------------------------------------------------------------------
+# ---- timed functions, in a process of their own --------------------------------------------------------------
 
 
 def raw(bench: Bench, action: str, prefix: str) -> float:
-    """Seconds of the bare script."""
+    """The seconds of the bare script."""
     from confluent_kafka import TopicCollection
     from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, ResourceType
 
@@ -111,7 +111,7 @@ def module(bench: Bench, action: str, prefix: str) -> float:
 
 
 def sample(bench: Bench, who: str, action: str, prefix: str) -> float:
-    """Seconds of ``raw`` or ``module`` in a fresh process, without its start and its imports."""
+    """The seconds of ``raw`` or ``module`` in a fresh process, without its start and its imports."""
     command = [sys.executable, __file__, "--bootstrap", bench.bootstrap, "--topics", str(bench.count)]
     command += ["--worker", who, action, prefix]
     done = subprocess.run(command, env=environment(), check=True, capture_output=True, text=True)
@@ -124,11 +124,11 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": collections, "ANSIBLE_COLLECTIONS_PATH": collections}
 
 
-# ---- the world around it -------------------------------------------------------------------------------------
+# ---- preparation and cleanup ---------------------------------------------------------------------------------
 
 
 class Topics:
-    """Makes and removes the topics between samples, and waits until the broker has digested that."""
+    """Creates and deletes the topics between samples, and waits until the broker has finished."""
 
     def __init__(self, bench: Bench) -> None:
         from confluent_kafka.admin import AdminClient
@@ -137,7 +137,7 @@ class Topics:
         self.admin = AdminClient({"bootstrap.servers": bench.bootstrap, "socket.timeout.ms": 60000})
 
     def digest(self, prefix: str, timeout: float = 300.0) -> None:
-        """Wait until every partition answers: then the broker has made all logs."""
+        """Wait until every partition answers: then the broker has created all logs."""
         from confluent_kafka import TopicPartition
         from confluent_kafka.admin import OffsetSpec
 
@@ -153,7 +153,7 @@ class Topics:
                 time.sleep(0.5)
 
     def remove(self, prefixes: Iterable[str]) -> None:
-        """Delete everything that samples made, by name: a busy broker may not list all of it yet."""
+        """Delete everything that samples created, by name, because a busy broker may not list all of it yet."""
         from confluent_kafka import TopicCollection
 
         for prefix in prefixes:
@@ -179,7 +179,7 @@ def _missing(error: BaseException | None) -> bool:
 
 
 def playbook_seconds(bench: Bench, prefix: str, empty: bool = False) -> float:
-    """Seconds of a whole ``ansible-playbook`` run that has nothing to change; ``empty``: of Ansible alone."""
+    """The seconds of an ``ansible-playbook`` run without changes. ``empty``: of Ansible alone."""
     topic_task = {
         "name": "The topics exist",
         "switchback.kafka_dr.kafka_topic": {"bootstrap_servers": bench.bootstrap, "topics": "{{ topics }}"},
@@ -209,7 +209,7 @@ def playbook_seconds(bench: Bench, prefix: str, empty: bool = False) -> float:
 
 
 def tool_seconds(bench: Bench, prefix: str) -> float | None:
-    """Seconds a topic of Kafka's own tool; None without its jars."""
+    """The seconds per topic of Kafka's own tool, or None without its jars."""
     if bench.jars is None:
         return None
     main = ["java", "-Xmx256m", "-cp", f"{bench.jars}/*", "org.apache.kafka.tools.TopicCommand"]
@@ -226,9 +226,9 @@ def tool_seconds(bench: Bench, prefix: str) -> float | None:
 def measure(bench: Bench, say: Callable[[str], None] = lambda text: None) -> list[dict[str, Any]]:
     """All figures, as ``{name, value, unit, baseline, ratio}``."""
     topics = Topics(bench)
-    fingerprint = f"bench-{uuid.uuid4().hex[:6]}"
+    run_name = f"bench-{uuid.uuid4().hex[:6]}"
     kinds = ("raw-call", "raw-create", "module-create")
-    prefixes = [f"{fingerprint}-{kind}-{number}" for number in range(bench.create_runs) for kind in kinds]
+    prefixes = [f"{run_name}-{kind}-{number}" for number in range(bench.create_runs) for kind in kinds]
     made: list[str] = []
     seconds: dict[tuple[str, str], list[float]] = {}
 
@@ -240,11 +240,11 @@ def measure(bench: Bench, say: Callable[[str], None] = lambda text: None) -> lis
     try:
         for _run in range(bench.runs):
             for who in ("raw", "module"):
-                note(who, "check", f"{fingerprint}-missing")
+                note(who, "check", f"{run_name}-missing")
         for prefix in prefixes:
             topics.remove(made)
             made[:] = [prefix]
-            _fingerprint, who, action, _number = prefix.rsplit("-", 3)
+            _name, who, action, _number = prefix.rsplit("-", 3)
             note(who, action, prefix)
             topics.digest(prefix)
         for _run in range(bench.runs):
@@ -264,7 +264,7 @@ def measure(bench: Bench, say: Callable[[str], None] = lambda text: None) -> lis
 
 
 def figures(medians: dict[tuple[str, str], float], tool: float | None, count: int) -> list[dict[str, Any]]:
-    """The result list. The baseline of the playbook is the tool in a loop over as many topics."""
+    """The list of results. The baseline of the playbook is the tool in a loop over as many topics."""
     rows = [
         row(f"topics.{action}", medians["module", action], medians["raw", action])
         for action in ("create", "noop", "check")
@@ -278,14 +278,14 @@ def figures(medians: dict[tuple[str, str], float], tool: float | None, count: in
 
 
 def row(name: str, value: float | None, baseline: float | None) -> dict[str, Any]:
-    """One result. What was not measured is null."""
+    """One result. A value that was not measured is null."""
     ratio = None if value is None or not baseline else round(value / baseline, 3)
     rounded = [None if one is None else round(one, 3) for one in (value, baseline)]
     return {"name": name, "value": rounded[0], "unit": "s", "baseline": rounded[1], "ratio": ratio}
 
 
 def main() -> None:
-    """For trials: ``python tests/bench/topics.py --bootstrap 127.0.0.1:9092 [--jars FOLDER]``."""
+    """For manual runs: ``python tests/bench/topics.py --bootstrap 127.0.0.1:9092 [--jars FOLDER]``."""
     parser = argparse.ArgumentParser(description=measure.__doc__)
     parser.add_argument("--bootstrap", required=True)
     parser.add_argument("--jars", type=Path, help="folder with Kafka's jars, for its own tool")

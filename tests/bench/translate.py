@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long dr_translation_info takes for 50 groups on 48 partitions, all stopped somewhere in the middle."""
+"""The duration of dr_translation_info for 50 groups on 48 partitions, all stopped somewhere in the middle."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TOPIC = "Payments"
 
 
 def module(name: str, params: Mapping[str, Any]) -> tuple[dict[str, Any], float]:
-    """Result and seconds of a module in a process of its own, as Ansible runs it on a controller."""
+    """The result and the seconds of a module in a process of its own, as Ansible runs it on a controller."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / "build" / "collections")}
     given = json.dumps({"ANSIBLE_MODULE_ARGS": params})
     began = time.perf_counter()
@@ -46,7 +46,7 @@ def measure(clusters: Mapping[str, Any], say: Callable[[str], None] = lambda tex
     produce(clusters["P"]["bootstrap_servers"])
     watched = {"pair": {"clusters": clusters, "topics": [TOPIC]}, "flows": [{"source": "P", "target": "B"}]}
     module("dr_status_info", {**watched, "wait_for": "replicated", "wait_timeout": 300})
-    say(f"{PARTITIONS} partitions with {RECORDS} records each are copied")
+    say(f"{PARTITIONS} partitions with {RECORDS} records each are replicated")
     commit_groups(clusters["P"]["bootstrap_servers"], seed=1)
     flow(clusters, "P", "B", "stopped")
     enable(clusters)
@@ -56,11 +56,11 @@ def measure(clusters: Mapping[str, Any], say: Callable[[str], None] = lambda tex
     for _run in range(RUNS):
         found, took = module("dr_translation_info", params)
         seconds.append(took)
-        say(f"{len(found['details'])} positions in {took:.2f} s, {found['records_read']} records read")
+        say(f"{len(found['details'])} offsets in {took:.2f} s, {found['records_read']} records read")
     replicas = [row for row in found["details"] if row["topic"] == f"P.{TOPIC}"]
     inexact = [row for row in replicas if row["quality"] != "exact"]
     if len(replicas) != GROUPS * PARTITIONS or inexact:
-        raise SystemExit(f"{len(replicas)} positions, {len(inexact)} of them not exact: {inexact[:2]}")
+        raise SystemExit(f"{len(replicas)} offsets, {len(inexact)} of them not exact: {inexact[:2]}")
     median = statistics.median(seconds)
     return [
         {"name": "translate.2400.seconds", "value": round(median, 3), "unit": "s", "baseline": None, "ratio": None},
@@ -75,7 +75,7 @@ def measure(clusters: Mapping[str, Any], say: Callable[[str], None] = lambda tex
 
 
 def flow(clusters: Mapping[str, Any], source: str, target: str, state: str) -> None:
-    """The source connector of one flow."""
+    """Set the state of the source connector of one flow."""
     ends = {
         end: {"alias": alias, "bootstrap_servers": clusters[alias]["bootstrap_servers"]}
         for end, alias in (("source", source), ("target", target))
@@ -87,7 +87,7 @@ def flow(clusters: Mapping[str, Any], source: str, target: str, state: str) -> N
 
 
 def produce(servers: str) -> None:
-    """Records that differ, in every partition."""
+    """Write different records to every partition."""
     from confluent_kafka import Producer
 
     options = {"bootstrap.servers": servers, "linger.ms": 50, "queue.buffering.max.messages": 1_000_000}
@@ -100,7 +100,7 @@ def produce(servers: str) -> None:
 
 
 def commit_groups(servers: str, seed: int) -> None:
-    """Every group stands somewhere in every partition."""
+    """Commit an offset for every group in every partition."""
     from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
     from confluent_kafka.admin import AdminClient
 
@@ -114,7 +114,7 @@ def commit_groups(servers: str, seed: int) -> None:
 
 
 def enable(clusters: Mapping[str, Any]) -> None:
-    """The journal knows the topics."""
+    """Journal the topics."""
     for cluster in clusters.values():
         topics = [{"name": "kafka-dr-journal-internal", "partitions": 1, "replication_factor": 1}]
         module("kafka_topic", {"bootstrap_servers": cluster["bootstrap_servers"], "topics": topics})
@@ -123,7 +123,7 @@ def enable(clusters: Mapping[str, Any]) -> None:
 
 
 def topic_ids(clusters: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """As the journal has them."""
+    """The topic ids as the journal stores them."""
     ids = {}
     for alias, other in (("P", "B"), ("B", "P")):
         params = {"bootstrap_servers": clusters[alias]["bootstrap_servers"], "topics": [TOPIC, f"{other}.{TOPIC}"]}

@@ -1,12 +1,12 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""make chaos: cutovers under load that are killed, or whose clusters are hurt, and started again; a table of the end.
+"""make chaos: cutovers under load that are killed, or whose clusters fail, and are started again. It prints a table.
 
-Each trip begins with something that happens at a moment of one run. The same playbook is then started until it ends
-well. Ledgers count what was lost and what was processed twice; a fault of a cluster may make MirrorMaker 2 send records
-again, and those are counted apart (docs/limits.md). ``--only=WORD`` takes the faults whose name holds it, ``--seed=N``
-repeats the random moments.
+Each trip begins with a fault at a moment of one run. The same playbook is then started until it succeeds. Ledgers count
+lost records and records processed twice. A cluster fault may make MirrorMaker 2 send records again, and those are
+counted separately (docs/limits.md). ``--only=WORD`` selects the faults whose name contains it, ``--seed=N`` repeats the
+random moments.
 """
 
 from __future__ import annotations
@@ -51,13 +51,16 @@ Act = Callable[[subprocess.Popen[bytes]], None]
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens, and when: ``delay`` seconds behind ``mark`` in the output of a cutover of type ``kind``."""
+    """A fault and its moment:
+
+    ``delay`` seconds after ``trigger`` appears in the output of a cutover of type ``kind``.
+    """
 
     name: str
     kind: str
-    fingerprint: str
+    trigger: str
     delay: float = 0.0
-    # Of the lab, "return", "copies" or "journal"; None: ansible-playbook itself is killed.
+    # Of the lab, "return", "copies" or "journal". None: ansible-playbook itself is killed.
     part: tuple[str, str] | None = None
     pause: bool = False
     # The controller freezes, another one takes over, the applications move once more, and the first one wakes up.
@@ -66,7 +69,7 @@ class Fault:
 
 @dataclass
 class Trip:
-    """What came of it."""
+    """The result of a fault."""
 
     fault: Fault
     to: str
@@ -77,27 +80,27 @@ class Trip:
     verdict: str
     seconds: float
     harm: dict[str, int] = field(default_factory=dict)
-    # What a controller that woke up has changed.
+    # Changes made by a controller that woke up.
     effects: list[str] = field(default_factory=list)
 
     @property
     def good(self) -> bool:
-        """The right end, nothing lost; nothing twice either where only the playbook was hurt, and no side was lost."""
+        """Completed without a loss, and without duplicates if only the playbook was killed and no cluster was lost."""
         harmful = HARM if self.fault.part is None and self.fault.kind != "disaster" else HARM[:2]
         done = self.outcome == "completed" and not self.effects
         return done and not any(self.harm[name] for name in harmful)
 
 
 def faults(policy: str, draw: random.Random) -> list[Fault]:
-    """Every phase of every type, the moments in which something is written, random ones, and hurt clusters."""
+    """Every phase of every type, the moments of important writes, random moments, and cluster faults."""
     phases = {name: list(kind.phases) for name, kind in CUTOVER_TYPES.items()}
     kinds = ["cutoff"] if policy == "identity" else [kind for kind in phases if kind != "disaster"]
     found = [Fault(f"{kind}: kill at {phase}", kind, f"phase_{phase}.yml") for kind in kinds for phase in phases[kind]]
     for kind in kinds:
-        fingerprint, delay = ": Commit the offsets and read them back]", draw.uniform(0.02, 0.4)
-        found.append(Fault(f"{kind}: kill in the commit", kind, fingerprint, delay))
-        fingerprint, delay = ": Close the run in the journal]", draw.uniform(0.02, 0.4)
-        found.append(Fault(f"{kind}: kill at the last event", kind, fingerprint, delay))
+        trigger, delay = ": Commit the offsets and read them back]", draw.uniform(0.02, 0.4)
+        found.append(Fault(f"{kind}: kill in the commit", kind, trigger, delay))
+        trigger, delay = ": Close the run in the journal]", draw.uniform(0.02, 0.4)
+        found.append(Fault(f"{kind}: kill at the last event", kind, trigger, delay))
         for number in range(RANDOM):
             delay = draw.uniform(0.5, 16.0)
             found.append(Fault(f"{kind}: kill at a random moment {number + 1}", kind, "PLAY [", delay))
@@ -109,9 +112,7 @@ def faults(policy: str, draw: random.Random) -> list[Fault]:
     ]
     moments = (("the point of no return", ": Record that the point of no return is passed]"),)
     found += [
-        Fault(f"{kind}: frozen behind {what}", kind, fingerprint, frozen=True)
-        for kind in kinds
-        for what, fingerprint in moments
+        Fault(f"{kind}: frozen after {what}", kind, trigger, frozen=True) for kind in kinds for what, trigger in moments
     ]
     if policy == "identity":
         delay = draw.uniform(0.02, 0.6)
@@ -141,7 +142,7 @@ def faults(policy: str, draw: random.Random) -> list[Fault]:
 
 
 def disasters(phases: list[str]) -> list[Fault]:
-    """P is lost; the run away from it is killed, or P comes back before, at and behind the point of no return."""
+    """P is lost, and the run away from it is killed, or P comes back before, at and after the point of no return."""
     found = [Fault(f"disaster: kill at {phase}", "disaster", f"phase_{phase}.yml") for phase in phases]
     moments = (phases[0], phases[2], phases[3])
     return [
@@ -154,7 +155,7 @@ def disasters(phases: list[str]) -> list[Fault]:
 
 
 class Chaos:
-    """One pair that goes to and fro."""
+    """One pair that moves back and forth."""
 
     def __init__(self, policy: str) -> None:
         self.pair = Scenario(FOLDER / policy, clients=CLIENTS, policy=policy, say=say)
@@ -163,13 +164,13 @@ class Chaos:
         self._before = dict.fromkeys(HARM, 0)
 
     def up(self) -> None:
-        """The pair, enabled and at work."""
+        """The pair, enabled and under load."""
         self.pair.lab_up()
         self.pair.playbook("enable", {"kafka_dr_confirm": "P"})
         self.pair.start()
 
     def trip(self, fault: Fault) -> Trip:
-        """To the other side, with the fault on the way; from a disaster at once home again."""
+        """Move to the other cluster, with the fault on the way. After a disaster, move home again at once."""
         if fault.kind == "disaster" and self._active == "B":
             self._move("failback", "P")
         if fault.frozen:
@@ -189,7 +190,7 @@ class Chaos:
         return done
 
     def _frozen(self, fault: Fault) -> Trip:
-        """There by another controller, back again, and then the first one wakes up."""
+        """Another controller moves the applications there and back, and then the first one wakes up."""
         pair, left = self.pair, self._active
         entered = "B" if left == "P" else "P"
         pair.traffic(500)
@@ -199,7 +200,7 @@ class Chaos:
         variables = {"kafka_dr_confirm": entered, "kafka_dr_to": entered}
         variables |= {"kafka_dr_type": fault.kind} if entered == "P" else {}
         began = time.monotonic()
-        frozen = Frozen(pair, fault.fingerprint, playbook, variables)
+        frozen = Frozen(pair, fault.trigger, playbook, variables)
         try:
             with another_controller(pair):
                 refused = pair.playbook(playbook, variables, expect=2)
@@ -241,24 +242,24 @@ class Chaos:
         variables |= {"kafka_dr_type": fault.kind} if entered == "P" else {}
         playbook = "failback" if entered == "P" else f"failover_{fault.kind}"
         with self._act(fault, {"left": left, "entered": entered}, struck) as act:
-            rc, _output = disturbed(pair, fault.fingerprint, playbook, variables, act, fault.delay)
+            rc, _output = disturbed(pair, fault.trigger, playbook, variables, act, fault.delay)
         starts = 1
         while rc != 0 and starts < STARTS:
             if fault.part and fault.part[1] == "journal":
-                # As the text of the error says. It creates the topic, and leaves the rest to the unfinished run.
+                # The text of the error says so. It creates the topic, and leaves the rest to the unfinished run.
                 pair.playbook("enable", {"kafka_dr_confirm": "P"}, expect=None)
             rc = pair.playbook(playbook, variables, expect=None)["rc"]
             starts += 1
         seconds = time.monotonic() - began
         outwait(pair)
         report: dict[str, Any] = json.loads((pair.reports / f"{fault.kind}-{entered}.json").read_text())
-        # A run that was killed behind its last event has nothing left to do.
+        # A run that was killed after its last event has nothing left to do.
         outcome = {"already_there": "completed"}.get(report["outcome"], report["outcome"]) if rc == 0 else f"exit {rc}"
         self._active = entered if outcome == "completed" else left
         return Trip(fault, entered, bool(struck), sum(struck), starts, outcome, report["verdict"], seconds)
 
     def _harm(self) -> dict[str, int]:
-        """What the ledgers show since the last time."""
+        """The ledgers' counts since the last call."""
         self.pair.traffic(500)
         self.pair.stop()
         counted = totals(self.pair.check())
@@ -272,20 +273,20 @@ class Chaos:
 
 
 class _Acting:
-    """Carries a fault out, and mends the lab afterwards."""
+    """Applies a fault, and repairs the lab afterwards."""
 
     def __init__(self, pair: Scenario, lab: Lab, fault: Fault, sides: dict[str, str], struck: list[int]) -> None:
         self._pair, self._lab, self._fault, self._struck = pair, lab, fault, struck
         self._part = None if fault.part is None else (sides[fault.part[0]], fault.part[1])
-        self._mending: threading.Thread | None = None
+        self._repair_thread: threading.Thread | None = None
         self._copy = "Payments" if pair.policy == "identity" else f"{sides['left']}.Payments"
 
     def __enter__(self) -> Act:
         return self._act
 
     def __exit__(self, *_error: object) -> None:
-        if self._mending is not None:
-            self._mending.join()
+        if self._repair_thread is not None:
+            self._repair_thread.join()
 
     def _act(self, run: subprocess.Popen[bytes]) -> None:
         if self._part is None:
@@ -302,8 +303,8 @@ class _Acting:
             delete_topic(self._lab, alias, "kafka-dr-journal-internal")
         else:
             self._hurt(alias, part)
-            self._mending = threading.Thread(target=self._mend, args=(alias, part))
-            self._mending.start()
+            self._repair_thread = threading.Thread(target=self._repair, args=(alias, part))
+            self._repair_thread.start()
 
     def _hurt(self, alias: str, part: str) -> None:
         if part == "copies":
@@ -313,8 +314,8 @@ class _Acting:
         else:
             self._lab.kill(alias, part)
 
-    def _mend(self, alias: str, part: str) -> None:
-        """The fault lasts that long; what is tested is that the run outlives it or goes on later."""
+    def _repair(self, alias: str, part: str) -> None:
+        """The fault lasts that long: the run must survive it or be resumed."""
         time.sleep(PAUSE)
         if part == "copies":
             hold_copies(self._lab, alias, self._copy, hold=False)
@@ -325,7 +326,7 @@ class _Acting:
 
 
 def run(policy: str, wanted: list[Fault]) -> Iterator[Trip]:
-    """All these faults under one policy, one after the other on one pair."""
+    """Run all these faults under one policy, one after the other on one pair."""
     if not wanted:
         return
     chaos = Chaos(policy)
@@ -343,7 +344,7 @@ def run(policy: str, wanted: list[Fault]) -> Iterator[Trip]:
 
 
 def line(trip: Trip) -> str:
-    """For people."""
+    """One line for people."""
     what = trip.fault.name if trip.struck else f"{trip.fault.name} (too late: the run had ended)"
     harm = ", ".join(f"{name} {trip.harm.get(name, 'not counted')}" for name in HARM)
     end = f"{trip.outcome} after {trip.starts} starts, {trip.seconds:.0f} s; {harm}; orphans {trip.orphans}"
@@ -352,7 +353,7 @@ def line(trip: Trip) -> str:
 
 
 def row(policy: str, trip: Trip) -> dict[str, Any]:
-    """For the report."""
+    """One row of the report."""
     names = ("struck", "to", "outcome", "starts", "verdict", "seconds", "orphans", "effects")
     seen = {name: getattr(trip, name) for name in names}
     return {"policy": policy, "fault": trip.fault.name, "good": trip.good, **seen, **trip.harm}
@@ -366,7 +367,7 @@ def report(seed: int, trips: list[tuple[str, Trip]], problems: list[str]) -> Non
 
 
 def main() -> int:
-    """0 when every fault ended well and all kinds of moments were hit."""
+    """Return 0 if every fault ended well and all kinds of moments were hit."""
     parser = argparse.ArgumentParser(prog="tests/chaos", description=__doc__)
     parser.add_argument("--only", default="", help="faults whose policy and name hold this")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1, 10**6))
@@ -381,7 +382,7 @@ def main() -> int:
     for policy in POLICIES:
         for trip in run(policy, wanted[policy]):
             trips.append((policy, trip))
-            # After each trip: a run of an hour that is interrupted has not run for nothing.
+            # After each trip, so that an interrupted run of an hour is not lost.
             report(given.seed, trips, ["this run has not ended"])
     problems = [f"{policy} {line(trip)}" for policy, trip in trips if not trip.good]
     problems += [
@@ -390,7 +391,7 @@ def main() -> int:
         if not trip.struck and "random" not in trip.fault.name
     ]
     if not given.only and not any(trip.orphans for _policy, trip in trips):
-        problems.append("no killed run left a child behind: that case was not tested")
+        problems.append("no killed run left a child: that case was not tested")
     left = sum(map(len, wanted.values())) - len(trips)
     problems += [f"{left} faults were left out"] if left else []
     report(given.seed, trips, problems)
@@ -405,7 +406,7 @@ _BEGAN = time.monotonic()
 
 
 def say(text: str) -> None:
-    """One line with the seconds since the start."""
+    """Print one line with the seconds since the start."""
     print(f"[{time.monotonic() - _BEGAN:6.1f} s] {text}", flush=True)
 
 

@@ -468,7 +468,7 @@ def test_switches_refuse_unknown_values(cm: Cm) -> None:
 # ---- other addresses
 
 
-def test_behind_a_gateway_the_base_path_differs_and_api_is_missing(cm: Cm) -> None:
+def test_through_a_gateway_the_base_path_differs_and_api_is_missing(cm: Cm) -> None:
     cm.switch(prefix=KNOX)
     assert apis(f"{cm.url}{KNOX}/v54").services.read_service(CLUSTER, SERVICE).name == SERVICE
     assert cm.call("GET", f"{KNOX}/version", raw=True).data == b"v54"

@@ -31,6 +31,6 @@ def clusters() -> Iterator[Kerberized]:
 
 @pytest.fixture(scope="session")
 def wheel() -> str:
-    """A Python whose confluent-kafka is the wheel, as most have it."""
+    """A Python whose confluent-kafka is the wheel, as in most environments."""
     assert "KAFKA_DR_WHEEL_PYTHON" in os.environ, "These tests are run by make kerberos."
     return os.environ["KAFKA_DR_WHEEL_PYTHON"]

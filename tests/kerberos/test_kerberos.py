@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Modules, Connect and Spark against brokers that let in only who has a ticket of a real KDC.
+"""Modules, Connect and Spark against brokers that require a ticket of a real KDC.
 
-In the order of one story: a module makes the topic, MirrorMaker 2 copies it, Spark proves the copy.
+The tests run in order: a module creates the topic, MirrorMaker 2 replicates it, Spark proves the copy.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TOPIC, PARTITIONS, RECORDS = "payments", 3, 300
 def run(
     folder: Path, module: str, params: dict[str, Any], python: str = sys.executable, **environment: str
 ) -> dict[str, Any]:
-    """What a module prints that runs as a process of its own, as it does under Ansible."""
+    """The output of a module that runs as a process of its own, as under Ansible."""
     arguments = folder / "arguments.json"
     arguments.write_text(json.dumps({"ANSIBLE_MODULE_ARGS": params}))
     own = {**os.environ, "PYTHONPATH": str(ROOT / "build" / "collections"), **environment}
@@ -50,7 +50,7 @@ def side(clusters: Kerberized, alias: str, principal: str = OPERATOR) -> dict[st
 
 
 def cached(clusters: Kerberized) -> dict[str, Any]:
-    """Of a client that takes the ticket it finds."""
+    """The options of a client that uses an existing ticket."""
     without = {"sasl.kerberos.keytab", "sasl.kerberos.principal"}
     client = {name: value for name, value in clusters.client().items() if name not in without}
     client["sasl.kerberos.min.time.before.relogin"] = "0"
@@ -58,7 +58,7 @@ def cached(clusters: Kerberized) -> dict[str, Any]:
 
 
 def records(clusters: Kerberized, alias: str, topic: str) -> int:
-    """Where the log of a topic ends, in sum; 0 as long as it is not there."""
+    """The sum of the log ends of a topic, or 0 as long as it does not exist."""
     admin = AdminClient(clusters.rdkafka(alias))
     if topic not in admin.list_topics(timeout=30).topics:
         return 0
@@ -69,7 +69,7 @@ def records(clusters: Kerberized, alias: str, topic: str) -> int:
 # ---- modules -----------------------------------------------------------------------------------------------------
 
 
-def test_modules_make_and_read_a_topic(clusters: Kerberized, tmp_path: Path) -> None:
+def test_modules_create_and_read_a_topic(clusters: Kerberized, tmp_path: Path) -> None:
     wanted = {"name": TOPIC, "partitions": PARTITIONS, "replication_factor": 1}
     made = run(tmp_path, "kafka_topic", {**side(clusters, "P"), "topics": [wanted]})
     assert [(change["name"], change["status"]) for change in made["changes"]] == [(TOPIC, "done")], made
@@ -77,15 +77,15 @@ def test_modules_make_and_read_a_topic(clusters: Kerberized, tmp_path: Path) -> 
     assert seen["topics"][0]["partitions"] == PARTITIONS
 
 
-def test_a_ticket_that_is_there_already_is_enough(clusters: Kerberized, tmp_path: Path) -> None:
-    """As where a job got it before: no keytab, no kinit."""
+def test_an_existing_ticket_is_enough(clusters: Kerberized, tmp_path: Path) -> None:
+    """A job got it before: no keytab, no kinit."""
     cache = tmp_path / "ticket"
     assert clusters.realm.ticket(OPERATOR, cache).returncode == 0
     seen = run(tmp_path, "kafka_topic_info", {**cached(clusters), "topics": [TOPIC]}, KRB5CCNAME=f"FILE:{cache}")
     assert seen["topics"][0]["name"] == TOPIC, seen
 
 
-def test_an_expired_ticket_is_named(clusters: Kerberized, tmp_path: Path) -> None:
+def test_an_expired_ticket_is_reported(clusters: Kerberized, tmp_path: Path) -> None:
     cache = tmp_path / "ticket"
     assert clusters.realm.ticket(OPERATOR, cache, "-l", "1s").returncode == 0
     assert wait_until(lambda: not clusters.realm.has_ticket(cache), 10.0)
@@ -94,7 +94,7 @@ def test_an_expired_ticket_is_named(clusters: Kerberized, tmp_path: Path) -> Non
     assert "Kerberos: Ticket expired" in said["msg"]
 
 
-def test_neither_keytab_nor_word_of_a_ticket_is_told_what_to_do(clusters: Kerberized, tmp_path: Path) -> None:
+def test_without_a_keytab_or_a_ticket_option_the_error_has_a_next_step(clusters: Kerberized, tmp_path: Path) -> None:
     params = cached(clusters)
     del params["client"]["sasl.kerberos.min.time.before.relogin"]
     said = run(tmp_path, "kafka_topic_info", params)
@@ -102,7 +102,7 @@ def test_neither_keytab_nor_word_of_a_ticket_is_told_what_to_do(clusters: Kerber
     assert "sasl.kerberos.min.time.before.relogin: 0" in said["msg"]
 
 
-def test_the_wheel_says_that_it_knows_no_kerberos(clusters: Kerberized, wheel: str, tmp_path: Path) -> None:
+def test_the_wheel_reports_that_it_has_no_kerberos(clusters: Kerberized, wheel: str, tmp_path: Path) -> None:
     said = run(tmp_path, "kafka_topic_info", side(clusters, "P"), wheel)
     assert (said["failed"], said["error"]["code"]) == (True, "kerberos_missing"), said
     assert "docs/kerberos.md" in said["msg"]
@@ -120,7 +120,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_with_the_ticket_is_said_in_one_line(clusters: Kerberized, tmp_path: Path, name: str) -> None:
+def test_each_ticket_problem_is_reported_in_one_line(clusters: Kerberized, tmp_path: Path, name: str) -> None:
     change, text = WRONG[name]
     params = side(clusters, "P")
     params["client"] |= change
@@ -134,8 +134,8 @@ def test_what_is_wrong_with_the_ticket_is_said_in_one_line(clusters: Kerberized,
 # ---- Connect -----------------------------------------------------------------------------------------------------
 
 
-def test_connect_copies_between_the_clusters(clusters: Kerberized, tmp_path: Path) -> None:
-    """The worker logs in with its keytab, and so do the clients of its connectors."""
+def test_connect_replicates_between_the_clusters(clusters: Kerberized, tmp_path: Path) -> None:
+    """The worker authenticates with its keytab, and so do the clients of its connectors."""
     producer = Producer(clusters.rdkafka("P"))
     for number in range(RECORDS):
         producer.produce(TOPIC, b"%d" % number, partition=number % PARTITIONS)
@@ -162,7 +162,7 @@ def test_connect_copies_between_the_clusters(clusters: Kerberized, tmp_path: Pat
 
 
 def audit(clusters: Kerberized, folder: Path, principal: str = OPERATOR) -> tuple[int, str, dict[str, Any]]:
-    """Exit code, what it said at last, and its result, as the role `verify` lets it run."""
+    """The exit code, the last line of output and the result, with the configuration of the role `verify`."""
     parts: dict[str, Any] = {}
     environment: dict[str, str] = {}
     for alias in ("P", "B"):
@@ -199,7 +199,7 @@ def test_spark_proves_the_copy(clusters: Kerberized, tmp_path: Path) -> None:
 
 
 def test_spark_without_a_keytab_ends_with_one_line(clusters: Kerberized, tmp_path: Path) -> None:
-    code, said, _result = audit(clusters, tmp_path, "nobody")
+    code, said, _result = audit(clusters, tmp_path, "unknown")
     assert code == 2, said
     assert "Cluster P" in said
     assert len(said.splitlines()) == 1, said

@@ -16,7 +16,7 @@ from schemas import require_valid
 
 Scenario.inspect = staticmethod(require_valid)
 
-# Drawn once for a run: its workers must name the same tests.
+# Drawn once per run, because all workers must collect the same tests.
 os.environ.setdefault("KAFKA_DR_SEED", str(random.SystemRandom().randrange(1, 10**6)))
 
 CLIENTS = [
@@ -26,12 +26,12 @@ CLIENTS = [
 ]
 
 
-# These begin first where two pairs run at a time: the last one would run alone.
+# These start first if two pairs run at a time. Otherwise the last one would run alone.
 LONGEST = ("test_srm.py", "test_round_trip.py")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whole playbooks on a machine that others may use too take longer than a module does."""
+    """Give playbooks longer timeouts than modules, because the machine may be shared."""
     items.sort(key=lambda item: item.path.name not in LONGEST)
     for item in items:
         if "playbooks" in item.path.parts:
@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="module")
 def scenario(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
-    """Two clusters, two workers, one producer, two groups; nothing is enabled or started yet."""
+    """Two clusters, two workers, one producer, two groups. Nothing is enabled or started yet."""
     with Scenario(tmp_path_factory.mktemp("pair"), clients=CLIENTS).up() as made:
         yield made
 

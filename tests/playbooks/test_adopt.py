@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A flow that connectors of other names have run is adopted under load: no record twice, none missing (R33)."""
+"""A flow of connectors with other names is adopted under load: no record is repeated or missing (R33)."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ LEGACY = {"source": "legacy-mirror", "checkpoint": "legacy-checkpoints", "heartb
 CLASSES = {part: f"Mirror{part.capitalize()}Connector" for part in LEGACY}
 CONFIRM = {"kafka_dr_confirm": "P"}
 ADOPT = {**CONFIRM, "kafka_dr_adopt": {"P->B": {**LEGACY, "leave_topics": ["Extra"]}}}
-# What a run says when it is about to stop the old connectors, has set the offsets, starts the flows, waits for them.
-MARKS = (
+# Output when a run is about to stop the old connectors, has set the offsets, starts the flows, and waits for them.
+TRIGGERS = (
     "Stop the old connectors and take over their stored offsets",
     "Journal the adopted flows",
     "Require matching offsets and delete those of",
@@ -44,7 +44,7 @@ MARKS = (
 
 
 class Legacy:
-    """Three connectors as somebody has made them by hand, and a producer that never rests."""
+    """Three manually created connectors, and a producer that never stops."""
 
     def __init__(self, pair: Scenario) -> None:
         found = Lab(pair.folder).info()["clusters"]
@@ -74,17 +74,17 @@ class Legacy:
     def states(self) -> dict[str, str | None]:
         return {name: one.state for name, one in self.rest.connectors().items()}
 
-    def send(self, producer: Producer, fingerprint: str, count: int) -> None:
-        """Records with values of their own, over all partitions."""
+    def send(self, producer: Producer, prefix: str, count: int) -> None:
+        """Write records with unique values to all partitions."""
         for number in range(count):
-            producer.produce(TOPIC, value=f"{fingerprint}-{number}", partition=number % PARTITIONS)
+            producer.produce(TOPIC, value=f"{prefix}-{number}", partition=number % PARTITIONS)
             producer.poll(0)
-            self.sent[f"{fingerprint}-{number}"] += 1
+            self.sent[f"{prefix}-{number}"] += 1
         assert producer.flush(30) == 0
 
     @contextmanager
     def load(self, size: int) -> Iterator[None]:
-        """``size`` records, then as many in a second as a calm application writes, until the block ends."""
+        """Write ``size`` records, then the same number per second as a steady application, until the block ends."""
         producer = Producer({"bootstrap.servers": self.servers["P"]})
         self.send(producer, "first", size)
         ended = threading.Event()
@@ -113,7 +113,7 @@ class Legacy:
         return {(REPLICA, index) for index in range(PARTITIONS)}
 
     def held(self) -> Counter[str]:
-        """What the replica holds, each record as often as it lies there."""
+        """The records of the replica, each with the number of its copies."""
         spans = log_ranges(self.kafka, self.partitions())
         reads = read_ranges(self.kafka, spans, Reading(timeout=120.0))
         assert all(read.complete for read in reads.values())
@@ -126,7 +126,7 @@ def create(pair: Scenario, alias: str, name: str, partitions: int) -> None:
 
 
 def refused(pair: Scenario, variables: dict[str, Any], *texts: str, options: tuple[str, ...] = ()) -> None:
-    """At once, and before anything was changed."""
+    """The run is refused at once, before any change."""
     began = time.monotonic()
     done = pair.playbook("enable", variables, options, expect=2)
     assert done["changed"] == 0
@@ -137,7 +137,7 @@ def refused(pair: Scenario, variables: dict[str, Any], *texts: str, options: tup
 
 
 def set_up(pair: Scenario) -> Legacy:
-    """The old connectors run, and replicate a topic beside that of the inventory."""
+    """The old connectors run, and replicate one topic besides that of the inventory."""
     legacy = Legacy(pair)
     for name, partitions in ((TOPIC, PARTITIONS), ("Extra", 1)):
         create(pair, "P", name, partitions)
@@ -149,12 +149,12 @@ def set_up(pair: Scenario) -> Legacy:
 
 
 def adopted_under_load(pair: Scenario, size: int) -> dict[str, float]:
-    """The whole way, with a kill at each step. Returns figures."""
+    """The whole procedure, with a kill at each step. Return figures."""
     legacy = set_up(pair)
     with legacy.load(size):
         pair.wait(lambda: legacy.replicated() >= size, 300, "the old connector replicates")
-        for fingerprint in MARKS:
-            kill_at(pair, fingerprint, "enable", ADOPT)
+        for trigger in TRIGGERS:
+            kill_at(pair, trigger, "enable", ADOPT)
             outwait(pair)
         done = pair.playbook("enable", ADOPT)
     waited = wait_until(legacy.replicated, lambda found: found >= legacy.sent.total(), Bounds(120, 0.3, 60))
@@ -163,7 +163,7 @@ def adopted_under_load(pair: Scenario, size: int) -> dict[str, float]:
     assert (waited.state, twice.total(), missing.total()) == (legacy.sent.total(), 0, 0)
     assert [legacy.states()[name] for name in LEGACY.values()] == ["STOPPED"] * 3
     assert pair.playbook("enable", CONFIRM)["changed"] == 0
-    return {"records": held.total(), "kills": len(MARKS), "enable_s": round(done["seconds"], 1)}
+    return {"records": held.total(), "kills": len(TRIGGERS), "enable_s": round(done["seconds"], 1)}
 
 
 def readiness(pair: Scenario) -> dict[str, dict[str, Any]]:
@@ -171,17 +171,17 @@ def readiness(pair: Scenario) -> dict[str, dict[str, Any]]:
     return {row["name"]: row for row in json.loads((pair.reports / "readiness.json").read_text())["checks"]}
 
 
-def test_what_would_replicate_everything_again_is_refused_before_anything_is_changed(tmp_path: Path) -> None:
+def test_a_flow_that_would_replicate_everything_again_is_refused_before_any_change(tmp_path: Path) -> None:
     with Scenario(tmp_path, partitions=PARTITIONS).up() as pair:
         legacy = set_up(pair)
         legacy.send(Producer({"bootstrap.servers": legacy.servers["P"]}), "first", 3000)
         pair.wait(lambda: legacy.replicated() >= 3000, 120, "the old connector replicates")
-        # Cases 2 and 16: what nothing can make right is said before anything is created.
+        # Cases 2 and 16: an impossible adoption is refused before anything is created.
         create(pair, "B", "P.Wide", 5)
         topics = [{"name": TOPIC, "partitions": PARTITIONS}, {"name": "Wide", "partitions": 2}]
         wide = {"kafka_dr_topics": topics, "kafka_dr_groups": [], "kafka_dr_clients": []}
         refused(pair, {**ADOPT, **wide}, '"P.Wide" has 5 partitions on B, "Wide" has 2', "Delete such a replica")
-        # Without adoption everything would come twice, in check mode too.
+        # Without adoption every record would be replicated twice, in check mode too.
         text = "no connector of this pair has written it"
         refused(pair, CONFIRM, "12 partitions", text, "kafka_dr_adopt", "legacy-mirror", options=("--check",))
         refused(pair, CONFIRM, "12 partitions", text, "kafka_dr_adopt", "legacy-mirror")
@@ -201,7 +201,7 @@ def test_a_flow_is_adopted_under_load_with_a_kill_at_each_step(tmp_path: Path) -
         print(json.dumps(adopted_under_load(pair, 6000)))
         rows = readiness(pair)
         assert (rows["flow_offsets"]["answer"], rows["flow_alone"]["answer"]) == ("YES", "YES")
-        # One more that somebody starts is named, with the way that does not lead into doubles.
+        # Another connector that is started later is reported, with the safe next step.
         rest = Legacy(pair).rest
         config = rest.connectors()[LEGACY["source"]].config
         rest.create("third", {**config, "name": "third"}, "RUNNING")

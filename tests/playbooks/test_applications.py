@@ -34,7 +34,7 @@ ORDERS = {"kafka_dr_application": "orders"}
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
-    """Both applications at work on P, each with its flows."""
+    """Both applications running on P, each with its flows."""
     with Scenario(tmp_path_factory.mktemp("pair"), clients=CLIENTS, topics=TOPICS).up() as made:
         for application in (PAYMENTS, ORDERS):
             made.playbook("enable", {"kafka_dr_confirm": "P", **application})
@@ -44,14 +44,14 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
 
 
 def work(pair: Scenario, records: int = 500) -> None:
-    """Wait until so many more records are acknowledged and processed: each topic has one group."""
+    """Wait until this many more records are acknowledged and processed. Each topic has one group."""
     wanted = pair.count("acknowledged") + records
     pair.wait(lambda: pair.count("acknowledged") >= wanted, 120, f"{records} more records are acknowledged")
     pair.wait(lambda: pair.count("processed") >= wanted - records // 2, 120, "consumers follow")
 
 
 def active(pair: Scenario, application: dict[str, str]) -> str:
-    """Where an application lives, on proven flows."""
+    """The active cluster of an application, with proven flows."""
     assert pair.playbook("status", application)["changed"] == 0
     status: dict[str, Any] = json.loads((pair.reports / "status.json").read_text())
     assert {flow["name"]: flow["verdict"] for flow in status["flows"]} == {"P->B": "PROVEN", "B->P": "PROVEN"}
@@ -68,7 +68,7 @@ def endpoints(pair: Scenario, *names: str) -> list[str]:
     return [line.removeprefix("KAFKA_ALIAS=") for text in found for line in text.splitlines() if "KAFKA_ALIAS=" in line]
 
 
-def test_an_inventory_with_applications_asks_which_one(pair: Scenario) -> None:
+def test_an_inventory_with_applications_requires_the_name_of_one(pair: Scenario) -> None:
     done = pair.playbook("failover_cutoff", {"kafka_dr_confirm": "B"}, expect=2)
     assert "kafka_dr_application says which one moves, wanted one of: orders, payments." in done["output"]
     assert done["changed"] == 0
@@ -78,10 +78,10 @@ def test_enabling_again_changes_nothing(pair: Scenario) -> None:
     assert pair.playbook("enable", {"kafka_dr_confirm": "P", **PAYMENTS})["changed"] == 0
 
 
-def test_one_moves_and_the_other_stays(pair: Scenario) -> None:
+def test_one_application_moves_and_the_other_stays(pair: Scenario) -> None:
     others = {name: state for name, state in connectors(pair).items() if ".orders." in name}
     assert others["P->B.orders.MirrorSourceConnector"] == "RUNNING"
-    # A group of both sides (mode: local) has positions on both, and keeps them (R8).
+    # A local group has offsets on both clusters, and keeps them (R8).
     local = {"P": ("Payments", 0), "B": ("P.Payments", 0)}
     clients = {alias: admin(Lab(pair.folder), alias) for alias in local}
     for alias, key in local.items():
@@ -101,7 +101,7 @@ def test_one_moves_and_the_other_stays(pair: Scenario) -> None:
     assert (active(pair, PAYMENTS), active(pair, ORDERS)) == ("B", "P")
 
 
-def test_both_move_at_the_same_time_each_its_own_way(pair: Scenario, tmp_path: Path) -> None:
+def test_both_move_at_the_same_time_in_opposite_directions(pair: Scenario, tmp_path: Path) -> None:
     moves = [
         ("failback", {"kafka_dr_confirm": "P", "kafka_dr_report_dir": str(tmp_path / "payments"), **PAYMENTS}),
         ("failover_cutoff", {"kafka_dr_confirm": "B", "kafka_dr_report_dir": str(tmp_path / "orders"), **ORDERS}),
@@ -118,12 +118,12 @@ def test_both_move_at_the_same_time_each_its_own_way(pair: Scenario, tmp_path: P
     assert harm == dict.fromkeys(harm, 0)
 
 
-def test_an_idle_flow_is_alive_by_its_own_heartbeats(pair: Scenario) -> None:
-    """Nobody writes now, and what lies in the topic of all heartbeats says nothing of one flow."""
+def test_an_idle_flow_makes_progress_by_its_own_heartbeats(pair: Scenario) -> None:
+    """No producer writes now, and the topic of all heartbeats does not show anything about one flow."""
     assert (active(pair, PAYMENTS), active(pair, ORDERS)) == ("P", "B")
 
 
-def test_a_group_of_two_applications_stays(pair: Scenario) -> None:
+def test_a_group_of_two_applications_does_not_move(pair: Scenario) -> None:
     pair.stop()
     commit(admin(Lab(pair.folder), "P"), "settlement", {("Orders", 0): 0})
     refused = pair.playbook("failover_cutoff", {"kafka_dr_confirm": "B", **PAYMENTS}, expect=2)
@@ -132,8 +132,8 @@ def test_a_group_of_two_applications_stays(pair: Scenario) -> None:
     assert refused["changed"] == 0
 
 
-def test_a_topic_does_not_change_its_application(pair: Scenario) -> None:
-    """Its records would be copied once more: what was copied is stored under the name of the connector."""
+def test_a_topic_cannot_move_to_another_application(pair: Scenario) -> None:
+    """Its records would be replicated again, because offsets are stored under the name of the connector."""
     moved: dict[str, Any] = {
         "kafka_dr_confirm": "P",
         "kafka_dr_application": "bank",
@@ -141,7 +141,8 @@ def test_a_topic_does_not_change_its_application(pair: Scenario) -> None:
         "kafka_dr_clients": [],
         "kafka_dr_groups": [{"name": "settlement", "topics": ["Payments"]}],
     }
-    # Its name is new, and its topic was written on B: without evidence of its own the side has to be named (R34).
+    # Its name is new, and its topic was written on B: without other evidence the operator must name the active cluster
+    # (R34).
     assert "active_side_unknown" in pair.playbook("enable", moved, expect=2)["output"]
     moved["kafka_dr_applications_on"] = "P"
     for disabled in (False, True):
@@ -154,7 +155,7 @@ def test_a_topic_does_not_change_its_application(pair: Scenario) -> None:
         assert "no connector of this pair has written it" in " ".join(done["output"].split())
         assert done["changed"] == 0
         assert "P->B.bank.MirrorSourceConnector" not in connectors(pair)
-    # Nor does it join an application that is at work.
+    # It does not join a running application either.
     joins = {
         "kafka_dr_confirm": "P",
         "kafka_dr_application": "orders",
@@ -165,6 +166,6 @@ def test_a_topic_does_not_change_its_application(pair: Scenario) -> None:
     done = pair.playbook("enable", joins, expect=2)
     assert "the connector has no stored offset" in " ".join(done["output"].split())
     assert connectors(pair)["P->B.orders.MirrorSourceConnector"] == "RUNNING"
-    # Under its own name it goes on where it was.
+    # Under its own name it continues where it was.
     pair.playbook("enable", {"kafka_dr_confirm": "P", **PAYMENTS})
     assert active(pair, PAYMENTS) == "P"

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.timeout(600)
 
 @pytest.fixture(scope="module")
 def collections() -> str:
-    """Folder of the collection awx.awx; fetched where it is not in the cache."""
+    """The folder of the collection awx.awx, which is downloaded if it is not in the cache."""
     script = str(ROOT / "tests" / "support" / "awx_collection.sh")
     done = subprocess.run(["bash", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -46,16 +46,14 @@ def load(awx: AwxApi, collections: str, folder: Path) -> str:
     return done.stdout
 
 
-def test_everything_is_loaded_in_an_order_in_which_nothing_is_missing(
-    awx: AwxApi, collections: str, tmp_path: Path
-) -> None:
+def test_objects_are_loaded_after_the_objects_they_need(awx: AwxApi, collections: str, tmp_path: Path) -> None:
     load(awx, collections, tmp_path)
     wanted = configuration()
     for kind, name in (("job_templates", "templates"), ("workflow_job_templates", "workflows")):
         assert set(awx.named(kind)) == {one["name"] for one in wanted[f"controller_{name}"]}
     for kind in ("credential_types", "credentials", "schedules", "projects", "inventories", "inventory_sources"):
         assert set(awx.named(kind)) == {one["name"] for one in wanted[f"controller_{kind}"]}
-    # Templates for AWX arrive as they are.
+    # Templates for AWX arrive unchanged.
     for one in wanted["controller_credential_types"]:
         assert awx.named("credential_types")[one["name"]]["injectors"] == one["injectors"]
     surveys = {path: spec for path, spec in awx.surveys.items() if spec}
@@ -66,8 +64,8 @@ def test_everything_is_loaded_in_an_order_in_which_nothing_is_missing(
     assert len(nodes) == sum(len(one["workflow_nodes"]) for one in wanted["controller_workflows"])
 
 
-def test_loaded_again_it_writes_nothing_but_the_approvals(awx: AwxApi, collections: str, tmp_path: Path) -> None:
-    """The module writes an approval each time: AWX does not keep all that it is sent."""
+def test_loading_again_only_writes_the_approvals(awx: AwxApi, collections: str, tmp_path: Path) -> None:
+    """The module writes an approval each time, because AWX does not store every field."""
     awx.asked.clear()
     load(awx, collections, tmp_path)
     written = {re.sub(r"/\d+/", "/N/", path) for method, path in awx.calls if method != "GET"}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Jobs of AWX that want Spark, or a side that was lost: as in tests/runner, on a secured pair under load."""
+"""AWX jobs that need Spark or a lost cluster: like tests/runner, on a secured pair under load."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
 
 @pytest.fixture(scope="module")
 def jobs() -> list[Job]:
-    """All of this file's."""
+    """All jobs of this file."""
     return []
 
 
 @pytest.fixture
 def awx(pair: Scenario, jobs: list[Job]) -> Awx:
-    """With the inventory as it is now."""
+    """AWX with the current inventory."""
     return Awx(pair.folder / "awx", pair.inventory, {"kafka_dr_report_dir": str(pair.reports)}, jobs)
 
 
-def test_verify_compares_both_sides(awx: Awx) -> None:
+def test_verify_compares_both_clusters(awx: Awx) -> None:
     job = awx.launch("verify")
     assert job.status == "successful", job.stdout
     assert job.artifacts == {"kafka_dr_verdict": "PROVEN", "kafka_dr_active": "P"}
 
 
-def test_a_disaster_and_what_the_lost_side_had_never_sent(pair: Scenario, awx: Awx) -> None:
+def test_a_disaster_and_the_salvage_of_the_unreplicated_records(pair: Scenario, awx: Awx) -> None:
     lab = lose(pair, 1.0)
     moved = awx.launch("failover_disaster", kafka_dr_confirm="B")
     assert (moved.status, moved.artifacts["kafka_dr_outcome"]) == ("successful", "completed"), moved.stdout
@@ -70,7 +70,7 @@ def test_a_disaster_and_what_the_lost_side_had_never_sent(pair: Scenario, awx: A
     pair.traffic(500)
 
 
-def test_rebuild_takes_an_empty_cluster_for_a_lost_one(pair: Scenario, jobs: list[Job], awx: Awx) -> None:
+def test_rebuild_replaces_a_lost_cluster_with_an_empty_one(pair: Scenario, jobs: list[Job], awx: Awx) -> None:
     lab = Lab(pair.folder)
     old = lab.info()["clusters"]["P"]["cluster_id"]
     lab.replace("P")
@@ -84,8 +84,8 @@ def test_rebuild_takes_an_empty_cluster_for_a_lost_one(pair: Scenario, jobs: lis
     assert (again.status, again.changed) == ("successful", 0), again.stdout
 
 
-def test_every_long_job_has_ended_well(awx: Awx) -> None:
-    """Of the whole file: started alone it fails."""
+def test_every_long_job_has_succeeded(awx: Awx) -> None:
+    """This checks the whole file, so it fails if it runs alone."""
     assert awx.successful(checked=False) >= LONG
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is refused: a clear error, and nothing is changed."""
+"""Invalid input gives a clear error, and nothing is changed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FLOW = "/connectors/P-%3EB.MirrorSourceConnector"
 
 @pytest.fixture
 def closed_port() -> int:
-    """A port of this machine on which nobody listens."""
+    """A port of this machine without a listening process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
@@ -34,7 +34,7 @@ def closed_port() -> int:
 
 @pytest.fixture
 def html_url() -> Iterator[str]:
-    """A web server that is no Kafka Connect."""
+    """A web server that is not Kafka Connect."""
 
     class Page(http.server.BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -58,7 +58,7 @@ def html_url() -> Iterator[str]:
 def refused(
     scenario: Scenario, playbook: str, variables: dict[str, Any], *texts: str, options: tuple[str, ...] = ()
 ) -> None:
-    """The playbook ends with 2, says all of ``texts``, and nothing is changed."""
+    """The playbook exits with 2, prints all of ``texts``, and changes nothing."""
     before = snapshot(scenario.folder, GROUPS)
     done = scenario.playbook(playbook, variables, options, expect=2)
     flat = " ".join(done["output"].split()).replace('\\"', '"')
@@ -74,35 +74,35 @@ def changed_inventory(scenario: Scenario, alias: str, **values: Any) -> dict[str
 
 
 @pytest.mark.parametrize("playbook", ["failover_cutoff", "failover_continuous"])
-def test_a_missing_confirmation(enabled: Scenario, playbook: str) -> None:
+def test_a_missing_confirmation_is_refused(enabled: Scenario, playbook: str) -> None:
     refused(enabled, playbook, {}, 'kafka_dr_confirm is "", wanted "B"', "Nothing was changed")
 
 
-def test_a_wrong_confirmation(enabled: Scenario) -> None:
+def test_a_wrong_confirmation_is_refused(enabled: Scenario) -> None:
     refused(enabled, "enable", {"kafka_dr_confirm": "B"}, 'kafka_dr_confirm is "B", wanted "P"')
 
 
-def test_an_unknown_alias_to_move_to(enabled: Scenario) -> None:
+def test_an_unknown_target_alias_is_refused(enabled: Scenario) -> None:
     refused(enabled, "failover_cutoff", {"kafka_dr_to": "C", "kafka_dr_confirm": "C"}, 'kafka_dr_to is "C"')
 
 
-def test_a_misspelt_key(enabled: Scenario) -> None:
+def test_a_misspelt_key_is_refused(enabled: Scenario) -> None:
     refused(enabled, "status", {"kafka_dr_clientz": []}, '"kafka_dr_clientz" is unknown', '"kafka_dr_clients"')
 
 
-def test_an_alias_that_a_topic_begins_with(enabled: Scenario) -> None:
+def test_an_alias_that_a_topic_name_starts_with_is_refused(enabled: Scenario) -> None:
     topics = [{"name": "P.Payments", "partitions": 12}]
     refused(enabled, "enable", {"kafka_dr_topics": topics, "kafka_dr_clients": []}, 'begins with the alias "P"')
 
 
-def test_a_wrong_cluster_id(enabled: Scenario) -> None:
+def test_a_wrong_cluster_id_is_refused(enabled: Scenario) -> None:
     variables = {**changed_inventory(enabled, "B", cluster_id="someone-else"), "kafka_dr_confirm": "P"}
     refused(enabled, "enable", variables, 'wanted "someone-else"')
 
 
 @pytest.mark.parametrize("reported", [True, False], ids=["with ids", "without ids"])
-def test_workers_beside_the_wrong_cluster(enabled: Scenario, reported: bool) -> None:
-    """Exchanged: each worker group would run, and write the replicas on the side that they come from."""
+def test_workers_beside_the_wrong_cluster_are_refused(enabled: Scenario, reported: bool) -> None:
+    """The addresses are exchanged: each worker group would write the replicas on the source cluster."""
     clusters = copy.deepcopy(read_inventory(enabled.inventory)["kafka_dr_clusters"])
     urls = [clusters[alias]["connect_url"] for alias in ("P", "B")]
     clusters["P"]["connect_url"], clusters["B"]["connect_url"] = urls[::-1]
@@ -119,15 +119,15 @@ def test_workers_beside_the_wrong_cluster(enabled: Scenario, reported: bool) -> 
     assert connectors() == before
 
 
-def test_two_aliases_on_one_cluster(enabled: Scenario) -> None:
+def test_two_aliases_on_one_cluster_are_refused(enabled: Scenario) -> None:
     clusters = read_inventory(enabled.inventory)["kafka_dr_clusters"]
     port = clusters["P"]["bootstrap_servers"].rsplit(":", 1)[1]
-    # Another spelling of the same address: only asking the clusters tells.
+    # Another spelling of the same address: only a request to the clusters reveals it.
     variables = changed_inventory(enabled, "B", bootstrap_servers=f"localhost:{port}", cluster_id=None)
     refused(enabled, "failover_cutoff", {**variables, "kafka_dr_confirm": "B"}, "are the same cluster")
 
 
-def test_partition_counts_that_do_not_fit(enabled: Scenario) -> None:
+def test_different_partition_counts_are_refused(enabled: Scenario) -> None:
     variables = {"kafka_dr_topics": [{"name": "Payments", "partitions": 6}], "kafka_dr_confirm": "P"}
     refused(enabled, "enable", variables, "6 in the inventory, 12 on B, 12 on P")
 
@@ -152,8 +152,8 @@ def test_topics_that_a_cluster_cannot_have_are_refused_before_any_is_created(
     refused(enabled, "enable", {**variables, "kafka_dr_confirm": "P"}, *texts, options=options)
 
 
-def test_a_group_that_is_active_where_positions_are_to_be_written(enabled: Scenario) -> None:
-    """R9: positions are written for idle groups only; here one has a member on the side to be entered."""
+def test_a_group_that_is_active_on_the_entered_cluster_is_refused(enabled: Scenario) -> None:
+    """R9: offsets are committed only for idle groups. Here one has a member on the cluster being entered."""
     from confluent_kafka import Consumer
 
     inventory = read_inventory(enabled.inventory)
@@ -168,23 +168,23 @@ def test_a_group_that_is_active_where_positions_are_to_be_written(enabled: Scena
         member.close()
 
 
-def test_connect_that_is_unreachable(enabled: Scenario, closed_port: int) -> None:
+def test_an_unreachable_connect_is_refused(enabled: Scenario, closed_port: int) -> None:
     variables = changed_inventory(enabled, "B", connect_url=f"http://127.0.0.1:{closed_port}")
     refused(enabled, "failover_cutoff", {**variables, "kafka_dr_confirm": "B"}, f"127.0.0.1:{closed_port}", "refused")
 
 
-def test_connect_that_answers_html(enabled: Scenario, html_url: str) -> None:
+def test_a_connect_that_returns_html_is_refused(enabled: Scenario, html_url: str) -> None:
     variables = changed_inventory(enabled, "B", connect_url=html_url)
     refused(enabled, "failover_cutoff", {**variables, "kafka_dr_confirm": "B"}, html_url, "wanted JSON of Kafka")
 
 
-def test_a_broker_that_is_down(enabled: Scenario, closed_port: int) -> None:
+def test_a_broker_that_is_down_is_refused(enabled: Scenario, closed_port: int) -> None:
     variables = changed_inventory(enabled, "B", bootstrap_servers=f"127.0.0.1:{closed_port}")
     refused(enabled, "failover_cutoff", {**variables, "kafka_dr_confirm": "B"}, f"127.0.0.1:{closed_port}", "answer")
 
 
-def test_a_move_to_where_the_applications_are_is_contradicted_by_a_group_elsewhere(enabled: Scenario) -> None:
-    """R18: the journal alone is not believed."""
+def test_already_there_is_refused_if_a_group_is_active_on_the_other_cluster(enabled: Scenario) -> None:
+    """R18: the journal alone is not evidence."""
     from confluent_kafka import Consumer
 
     inventory = read_inventory(enabled.inventory)
@@ -200,8 +200,8 @@ def test_a_move_to_where_the_applications_are_is_contradicted_by_a_group_elsewhe
         member.close()
 
 
-def test_another_policy_than_the_topics_were_filled_with(enabled: Scenario) -> None:
-    """Replicas of one policy are originals of the other: they would be copied back."""
+def test_another_policy_than_that_of_the_topics_is_refused(enabled: Scenario) -> None:
+    """Replicas of one policy are originals of the other, so they would be replicated back."""
     variables = {"kafka_dr_policy": "identity", "kafka_dr_confirm": "P"}
     refused(enabled, "enable", variables, 'the pair was enabled with "default"')
 
@@ -213,15 +213,15 @@ def _runs_with(rest: Transport, isolation: str) -> bool:
     return taken and states == ["RUNNING"] * len(configs) and bool(configs)
 
 
-def test_a_connector_whose_settings_somebody_changed(enabled: Scenario) -> None:
-    """Aborted records would become real ones, and records would not equal their copies."""
+def test_a_connector_with_manually_changed_settings_is_refused(enabled: Scenario) -> None:
+    """Aborted records would be replicated as real ones, and records would differ from their copies."""
     rest = worker(Lab(enabled.folder, quiet=True), "B")
     config = rest.call("GET", f"{FLOW}/config")
     config["source.consumer.isolation.level"] = "read_uncommitted"
     del config["header.converter"]
     rest.call("PUT", f"{FLOW}/config", config)
     try:
-        # Its tasks begin anew: before they have, what is there now is not what will be there afterwards.
+        # Its tasks restart. Until they run, the current state is not the final one.
         enabled.wait(lambda: _runs_with(rest, "read_uncommitted"), 60, "the connector's tasks run with these settings")
         texts = ('"source.consumer.isolation.level" is "read_uncommitted"', '"header.converter" is not set')
         refused(enabled, "failover_cutoff", {"kafka_dr_confirm": "B"}, *texts)
@@ -229,8 +229,8 @@ def test_a_connector_whose_settings_somebody_changed(enabled: Scenario) -> None:
         enabled.playbook("enable", {"kafka_dr_confirm": "P"})
 
 
-def test_an_endpoint_that_cannot_be_rendered(enabled: Scenario) -> None:
-    """What is rendered is hidden, as it may hold a password; why it cannot be is not."""
+def test_an_endpoint_that_cannot_be_rendered_is_refused(enabled: Scenario) -> None:
+    """The rendered text is hidden, because it may have a password. The reason for the failure is shown."""
     clients = copy.deepcopy(read_inventory(enabled.inventory)["kafka_dr_clients"])
     clients[0]["endpoint_template"] = "/nowhere/kafka.env.j2"
     variables = {"kafka_dr_confirm": "B", "kafka_dr_clients": clients}

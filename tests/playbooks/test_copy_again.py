@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Topics that are deleted while the pair is disabled: nothing goes on in the middle, and there is a way out."""
+"""Topics that are deleted while the pair is disabled: no flow continues from a wrong offset, and there is a way out."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ COPY_AGAIN = {"kafka_dr_copy_again": [TOPIC]}
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
-    """An enabled pair that has copied ten records of each partition."""
+    """An enabled pair that has replicated ten records of each partition."""
     with Scenario(tmp_path_factory.mktemp("again"), partitions=PARTITIONS).up() as made:
         assert enable(made)["changed"] > 0
         send(made, "first")
-        last_replicated_offset(made, Counter(f"first-{number}" for number in range(30)))
+        wait_replicated(made, Counter(f"first-{number}" for number in range(30)))
         yield made
 
 
@@ -41,7 +41,7 @@ def enable(pair: Scenario, expect: int = 0, **more: Any) -> dict[str, Any]:
 
 
 def refused(pair: Scenario, *texts: str, **more: Any) -> None:
-    """``enable`` says so, and nothing copies."""
+    """``enable`` reports it, and no record is replicated."""
     said = " ".join(enable(pair, 2, **more)["output"].split()).replace('\\"', '"')
     for text in texts:
         assert text in said
@@ -49,10 +49,10 @@ def refused(pair: Scenario, *texts: str, **more: Any) -> None:
     assert [found[0] for name, found in connectors.items() if "MirrorSource" in name] in ([], ["STOPPED"])
 
 
-def send(pair: Scenario, fingerprint: str) -> None:
+def send(pair: Scenario, prefix: str) -> None:
     producer = Producer({"bootstrap.servers": servers(pair, "P")})
     for number in range(30):
-        producer.produce(TOPIC, value=f"{fingerprint}-{number}", partition=number % PARTITIONS)
+        producer.produce(TOPIC, value=f"{prefix}-{number}", partition=number % PARTITIONS)
     assert producer.flush(30) == 0
 
 
@@ -61,14 +61,14 @@ def servers(pair: Scenario, alias: str) -> str:
 
 
 def held(pair: Scenario, alias: str, topic: str) -> Counter[str]:
-    """What a topic holds, each record as often as it lies there."""
+    """The records of a topic, each with the number of its copies."""
     kafka = Kafka(servers(pair, alias), {}, 15.0)
     spans = log_ranges(kafka, {(topic, index) for index in range(PARTITIONS)})
     records = [record for key, span in spans.items() for record in data_records(kafka, key, *span)]
     return Counter((record.value or b"").decode() for record in records)
 
 
-def last_replicated_offset(pair: Scenario, wanted: Counter[str]) -> None:
+def wait_replicated(pair: Scenario, wanted: Counter[str]) -> None:
     waited = wait_until(
         lambda: held(pair, "B", REPLICA), lambda found: found.total() >= wanted.total(), Bounds(60, 0.3, 60)
     )
@@ -82,28 +82,28 @@ def create_again(pair: Scenario, alias: str, topic: str) -> None:
     client.create_topics([NewTopic(topic, PARTITIONS, 1)])[topic].result(15)
 
 
-def test_an_enabled_pair_is_not_copied_again(pair: Scenario) -> None:
+def test_an_enabled_pair_is_not_replicated_again(pair: Scenario) -> None:
     said = " ".join(enable(pair, 2, **COPY_AGAIN)["output"].split())
     assert "the pair is enabled" in said
     assert "switchback.kafka_dr.disable first" in said
 
 
-def test_a_replica_with_records_is_not_copied_again(pair: Scenario) -> None:
+def test_a_replica_with_records_is_not_replicated_again(pair: Scenario) -> None:
     pair.playbook("disable", {"kafka_dr_confirm": "P"})
     refused(pair, "kafka_dr_copy_again has nothing to do", **COPY_AGAIN)
 
 
-def test_a_replica_that_was_created_again(pair: Scenario) -> None:
+def test_a_re_created_replica_is_replicated_again_on_request(pair: Scenario) -> None:
     pair.playbook("disable", {"kafka_dr_confirm": "P"})
     create_again(pair, "B", REPLICA)
     refused(pair, f'"{REPLICA}" on B', "Nothing was replicated", '"kafka_dr_copy_again": ["Payments"]')
     assert not held(pair, "B", REPLICA)
     assert enable(pair, **COPY_AGAIN)["changed"] > 0
-    last_replicated_offset(pair, Counter(f"first-{number}" for number in range(30)))
+    wait_replicated(pair, Counter(f"first-{number}" for number in range(30)))
     assert enable(pair)["changed"] == 0
 
 
-def test_an_original_that_was_created_again(pair: Scenario) -> None:
+def test_a_re_created_original_is_replicated_again_on_request(pair: Scenario) -> None:
     pair.playbook("disable", {"kafka_dr_confirm": "P"})
     create_again(pair, "P", TOPIC)
     for _number in range(2):
@@ -114,6 +114,6 @@ def test_an_original_that_was_created_again(pair: Scenario) -> None:
     assert held(pair, "B", REPLICA) == before
     create_again(pair, "B", REPLICA)
     enable(pair, **COPY_AGAIN)
-    last_replicated_offset(
+    wait_replicated(
         pair, Counter(f"second-{number}" for number in range(30)) + Counter(f"second-{n}" for n in range(30))
     )

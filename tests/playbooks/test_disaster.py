@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A side is killed under load with MirrorMaker 2 behind; the applications go on, and what was lost is brought over."""
+"""A cluster is killed under load while MirrorMaker 2 lags. The applications continue, and the tail is salvaged."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ CLIENTS = [
     {"name": "settlement", "role": "consumer", "group": "settlement"},
     {"name": "fraud", "role": "consumer", "group": "fraud"},
 ]
-# The figure is measured by make bench; this machine may be busy with another pair.
+# make bench measures the figure. This machine may run another pair at the same time.
 READ_RESTORED = 90.0
-BEHIND = 2.0
+LAG_SECONDS = 2.0
 
 
-# On a secured lab the one that runs always: TLS, passwords and rights change nothing of a disaster.
+# The variant on a secured lab always runs: TLS, passwords and ACLs do not change a disaster.
 KINDS: dict[str, dict[str, Any]] = {
     "default": {},
     "identity": {"policy": "identity"},
@@ -38,7 +38,7 @@ KINDS: dict[str, dict[str, Any]] = {
 
 @pytest.fixture(params=[*(pytest.param(kind, marks=pytest.mark.soak) for kind in list(KINDS)[:2]), list(KINDS)[2]])
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
-    """Under load on P, positions prepared on B."""
+    """Under load on P, with presynced offsets on B."""
     with Scenario(tmp_path_factory.mktemp("pair"), clients=CLIENTS, **KINDS[request.param]).up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
         made.start()
@@ -46,7 +46,7 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         yield made
 
 
-def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(pair: Scenario) -> None:
+def test_a_healthy_cluster_is_not_abandoned_and_a_lost_one_costs_no_record_in_the_end(pair: Scenario) -> None:
     before = snapshot(pair.folder, ["settlement", "fraud"])
     refused = pair.playbook("failover_disaster", {"kafka_dr_confirm": "B"}, expect=2)
     assert "planned failover is possible" in " ".join(refused["output"].split())
@@ -55,7 +55,7 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
     assert after["B"]["connectors"] == before["B"]["connectors"]
 
     pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
-    lab = lose(pair, BEHIND)
+    lab = lose(pair, LAG_SECONDS)
     began = time.time()
     said = pair.folder / "said"
     hooks = {"kafka_dr_hooks": hooks_of_a_disaster(said)}
@@ -65,11 +65,11 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
     assert ran == [("before run", False), ("before stop_consumers", True), ("before move_producers", True)]
     reported = ["before stop_consumers ", "before move_producers ", "after run completed", ""]
     assert said.read_text(encoding="utf-8").split("\n") == reported
-    # The others were asked nevertheless, or they would not be seen at work on B.
+    # The others were stopped nevertheless, or they would not run on B.
     (fence,) = (check["reason"] for check in report["checks"] if check["name"] == "fence")
     assert "fraud" in fence
     assert "settlement" not in fence
-    # Never a claim about what only the lost side knows.
+    # Never a claim about facts that only the lost cluster knows.
     assert report["verdict"] == "UNKNOWN"
     checks = {check["name"]: check["verdict"] for check in report["checks"]}
     assert checks == {
@@ -81,7 +81,7 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
     }
     assert [probe["answers"] for probe in report["probes"]] == [False, False]
     assert report["loss"]["records_at_most"] is None
-    assert report["loss"]["seconds_at_most"] >= BEHIND
+    assert report["loss"]["seconds_at_most"] >= LAG_SECONDS
     restored = _read_again(pair, began)
     print(f"disaster.read_restored_s {restored:.1f}")
     assert restored <= READ_RESTORED
@@ -91,7 +91,7 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
     assert said.read_text(encoding="utf-8").split("\n") == reported
     pair.traffic(1000)
 
-    # P comes back with what it had never sent. Nothing of it moves by itself.
+    # P comes back with records that it never sent. They are not replicated automatically.
     lab.start("P", "broker")
     lab.start("P", "connect")
     seen = snapshot(pair.folder, ["settlement"])
@@ -120,8 +120,8 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
     pair.playbook("salvage", into)
     assert pair.playbook("salvage", into)["changed"] == 0
     counted = _harm(pair)
-    # Every record that P had acknowledged is processed; what was read again is what the report said, at most, and what
-    # the groups had already read of the tail on P.
+    # Every record that P acknowledged is processed. The records read again are at most those in the report, and those
+    # of the tail that the groups had already read on P.
     assert (counted["lost"], counted["phantom"]) == (0, 0)
     assert counted["processed_twice"] <= report["rereads"] + counted["groups"] * tail["records"]
 
@@ -140,7 +140,7 @@ def test_a_healthy_side_is_not_given_up_and_a_lost_one_costs_nothing_in_the_end(
 
 
 def one_fails_to_stop(pair: Scenario) -> list[dict[str, Any]]:
-    """Says the first that is asked."""
+    """The first client reports this."""
     clients: list[dict[str, Any]] = read_inventory(pair.inventory)["kafka_dr_clients"]
     (fraud,) = (client for client in clients if client["name"] == "fraud")
     fraud["after"] = ["settlement"]
@@ -149,11 +149,20 @@ def one_fails_to_stop(pair: Scenario) -> list[dict[str, Any]]:
 
 
 def hooks_of_a_disaster(said: Path) -> list[dict[str, Any]]:
-    """The first wants the lost side and is excused; the others tell when they ran, and how the run ended."""
+    """The first hook needs the lost cluster and its failure is accepted.
+
+    The others report when they ran, and the outcome.
+    """
     moments = [("before", "run"), ("before", "stop_consumers"), ("before", "move_producers"), ("after", "run")]
-    tell = f'echo "$KAFKA_DR_WHEN $KAFKA_DR_PHASE $KAFKA_DR_OUTCOME" >> {shlex.quote(str(said))}'
+    report_command = f'echo "$KAFKA_DR_WHEN $KAFKA_DR_PHASE $KAFKA_DR_OUTCOME" >> {shlex.quote(str(said))}'
     hooks: list[dict[str, Any]] = [
-        {"name": f"{when} {phase}", "when": when, "phase": phase, "types": ["disaster"], "command": ["sh", "-c", tell]}
+        {
+            "name": f"{when} {phase}",
+            "when": when,
+            "phase": phase,
+            "types": ["disaster"],
+            "command": ["sh", "-c", report_command],
+        }
         for when, phase in moments
     ]
     hooks[0] |= {"command": ["false"], "on_error": "go_on"}
@@ -161,8 +170,8 @@ def hooks_of_a_disaster(said: Path) -> list[dict[str, Any]]:
 
 
 def _half_gone(pair: Scenario) -> None:
-    """P is given up although it serves reads: what it holds is copied first, so that no tail is left."""
-    pause(pair, BEHIND)
+    """P is abandoned although it still serves reads: its records are replicated first, so that there is no tail."""
+    pause(pair, LAG_SECONDS)
     report = pair.move("failover_disaster", "B", kafka_dr_although_healthy=True)
     assert (report["outcome"], report["rescue"]["replicated"]) == ("completed", True)
     pair.playbook("salvage")

@@ -1,7 +1,8 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Evidence against declarations and the journal: refused with zero downtime, in every playbook that would act on it.
+"""Evidence that contradicts declarations or the journal: refused without downtime, in every playbook that would act on
+it.
 
 One pair under load, in order: a declaration that hides a topic (R32), committed offsets that cannot be moved, a pair
 that is "already there" and not as it should be, and a journal that was lost on both clusters (R34).
@@ -29,7 +30,7 @@ TOPICS = [{"name": name, "partitions": 2, "replication_factor": 1} for name in (
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 300, "topics": ["Payments"]},
     {"name": "shop", "role": "producer", "rate": 300, "topics": ["Orders"]},
-    # Reads both topics, whatever its group's declaration says.
+    # It reads both topics, no matter what its group's declaration says.
     {"name": "narrow", "role": "consumer", "group": "narrow"},
 ]
 ARCHIVE = {"kafka_dr_groups": ["narrow", {"name": "archive", "topics": ["Payments"]}]}
@@ -38,7 +39,7 @@ OWN_TOPICS = ("kafka-dr-journal-internal", "kafka-dr-state-internal")
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
-    """Applications at work on P."""
+    """Applications running on P."""
     with Scenario(tmp_path_factory.mktemp("evidence"), clients=CLIENTS, topics=TOPICS).up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
         made.start()
@@ -47,26 +48,29 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
 
 
 def work(pair: Scenario, records: int = 500) -> None:
-    """Wait until so many more records are acknowledged and processed."""
+    """Wait until this many more records are acknowledged and processed."""
     written, read = pair.count("acknowledged") + records, pair.count("processed") + records
     pair.wait(lambda: pair.count("acknowledged") >= written, 120, f"{records} more records are acknowledged")
     pair.wait(lambda: pair.count("processed") >= read, 120, f"{records} more records are processed")
 
 
 def narrow(pair: Scenario) -> dict[str, Any]:
-    """An inventory in which group and client say that they read one of the two topics that they read."""
+    """An inventory in which group and client declare only one of the two topics that they read."""
     clients = read_inventory(pair.inventory)["kafka_dr_clients"]
     declared = [{**one, "topics": ["Payments"]} if one["name"] == "narrow" else one for one in clients]
     return {"kafka_dr_groups": [{"name": "narrow", "topics": ["Payments"]}], "kafka_dr_clients": declared}
 
 
 def processes(pair: Scenario) -> dict[str, Any]:
-    """Process ids of all clients; None for one that does not run."""
+    """The process ids of all clients. None for one that does not run."""
     return {name: client["pid"] for name, client in json.loads(pair.ledger("status"))["clients"].items()}
 
 
 def refused(pair: Scenario, playbook: str, variables: dict[str, Any], *texts: str) -> None:
-    """The playbook ends with 2 and says ``texts``; no client was stopped, no connector, topic or offset was changed."""
+    """The playbook exits with 2 and prints ``texts``.
+
+    No client was stopped; no connector, topic or offset was changed.
+    """
     running, before = processes(pair), snapshot(pair.folder, ["archive"])
     assert None not in running.values()
     done = pair.playbook(playbook, variables, expect=2)
@@ -82,10 +86,8 @@ def refused(pair: Scenario, playbook: str, variables: dict[str, Any], *texts: st
 
 
 @pytest.mark.parametrize("playbook", ["failover_cutoff", "failover_disaster"])
-def test_a_move_refuses_a_group_that_reads_a_topic_that_its_declaration_leaves_out(
-    pair: Scenario, playbook: str
-) -> None:
-    """Seen: 266 records of Orders were never processed after such a move, which was called PROVEN."""
+def test_a_move_refuses_a_group_that_reads_an_undeclared_topic(pair: Scenario, playbook: str) -> None:
+    """Observed: 266 records of Orders were never processed after such a move, which was reported as PROVEN."""
     healthy = {"kafka_dr_although_healthy": True} if playbook == "failover_disaster" else {}
     where = "B" if playbook == "failover_disaster" else "P"
     variables = {"kafka_dr_confirm": "B", "kafka_dr_to": "B", **narrow(pair), **healthy}
@@ -93,7 +95,7 @@ def test_a_move_refuses_a_group_that_reads_a_topic_that_its_declaration_leaves_o
     refused(pair, playbook, variables, topic, "Add the topic to the group's topics")
 
 
-def test_enable_refuses_it_and_readiness_names_it(pair: Scenario) -> None:
+def test_enable_refuses_it_and_readiness_reports_it(pair: Scenario) -> None:
     refused(pair, "enable", {"kafka_dr_confirm": "P", **narrow(pair)}, "group_out_of_scope", '"Orders" on P')
     pair.playbook("readiness", narrow(pair))
     found = json.loads((pair.reports / "readiness.json").read_text())
@@ -102,30 +104,30 @@ def test_enable_refuses_it_and_readiness_names_it(pair: Scenario) -> None:
     assert '"narrow" uses "Orders" on P: committed offset ' in check["found"]
 
 
-def test_reverse_checkpoint_prepares_the_rest_and_fails(pair: Scenario) -> None:
+def test_reverse_checkpoint_commits_the_other_offsets_and_fails(pair: Scenario) -> None:
     done = pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B", **narrow(pair)}, expect=2)
     assert "group_out_of_scope" in done["output"]
     assert 'uses the topic "Orders" on P' in " ".join(done["output"].split())
 
 
-# ---- committed offsets that no stop makes movable
+# ---- committed offsets that stopping cannot make movable
 
 
-def test_an_offset_past_the_log_end_is_refused_while_everything_works(pair: Scenario) -> None:
-    """Seen: the applications stood still for 37 to 92 s before this was found at the barrier."""
+def test_an_offset_past_the_log_end_is_refused_while_applications_run(pair: Scenario) -> None:
+    """Observed: the applications were down for 37 to 92 s before this was found at the barrier."""
     client = admin(Lab(pair.folder, quiet=True), "P")
     commit(client, "archive", {("Payments", 0): 10_000_000, ("Payments", 1): 0})
     variables = {"kafka_dr_confirm": "B", "kafka_dr_to": "B", **ARCHIVE}
     refused(pair, "failover_cutoff", variables, "offset_refused", "committed offset 10000000 is past the log end")
 
 
-def test_an_offset_before_the_log_start_is_refused_while_everything_works(pair: Scenario) -> None:
+def test_an_offset_before_the_log_start_is_refused_while_applications_run(pair: Scenario) -> None:
     client = admin(Lab(pair.folder, quiet=True), "P")
     commit(client, "archive", {("Payments", 0): 5, ("Payments", 1): 0})
     client.delete_records([TopicPartition("Payments", 0, 30)])[TopicPartition("Payments", 0)].result(30)
     variables = {"kafka_dr_confirm": "B", "kafka_dr_to": "B", **ARCHIVE}
     refused(pair, "failover_cutoff", variables, "offset_refused", "committed offset 5 is before the log start 30")
-    # The flows were set up without that group.
+    # The flows were created without that group.
     pair.playbook("readiness", {**ARCHIVE, "kafka_dr_ready_accept": ["flow_carries", "back_carries"]})
     found = json.loads((pair.reports / "readiness.json").read_text())
     check = next(one for one in found["checks"] if one["name"] == "offsets_movable")
@@ -133,14 +135,14 @@ def test_an_offset_before_the_log_start_is_refused_while_everything_works(pair: 
     assert "committed offset 5 is before the log start 30" in check["found"]
 
 
-# ---- "already there" is a claim about producers and flows as well
+# ---- "already there" also makes a claim about producers and flows
 
 
 BACK = "B->P.MirrorSourceConnector"
 
 
 def already_there(pair: Scenario, expect: int = 0) -> dict[str, Any]:
-    """The report of a cutover to the cluster where the applications are; it changes nothing."""
+    """The report of a cutover to the active cluster. It changes nothing."""
     running = processes(pair)
     done = pair.playbook("failover_cutoff", {"kafka_dr_confirm": "B"}, expect=expect)
     assert (done["changed"], processes(pair)) == (0, running)
@@ -149,7 +151,7 @@ def already_there(pair: Scenario, expect: int = 0) -> dict[str, Any]:
 
 
 def test_already_there_is_proven_only_if_producers_and_flows_agree(pair: Scenario) -> None:
-    """Seen: PROVEN while a producer wrote to P and the flow back lacked a topic."""
+    """Observed: PROVEN while a producer wrote to P and the flow back lacked a topic."""
     pair.move("failover_cutoff", "B")
     work(pair)
     report = already_there(pair)
@@ -178,7 +180,7 @@ def test_already_there_is_proven_only_if_producers_and_flows_agree(pair: Scenari
 
 @contextmanager
 def member(pair: Scenario, alias: str) -> Iterator[None]:
-    """A member of the group on the other cluster, as after a start by hand."""
+    """A member of the group on the other cluster, as after a manual start."""
     lab = Lab(pair.folder, quiet=True)
     servers = lab.info()["clusters"][alias]["bootstrap_servers"]
     options = {"group.id": "narrow", "client.id": "by-hand", "enable.auto.commit": False}
@@ -199,8 +201,8 @@ def lose_the_journal(pair: Scenario) -> None:
             deleted.result(30)
 
 
-def test_with_the_journal_lost_enable_takes_the_side_where_the_groups_work(pair: Scenario) -> None:
-    """Seen: enable wrote "applications live on P" while every group was STABLE on B."""
+def test_without_a_journal_enable_uses_the_cluster_where_the_groups_run(pair: Scenario) -> None:
+    """Observed: enable wrote "applications live on P" while every group was STABLE on B."""
     lose_the_journal(pair)
     with member(pair, "P"):
         texts = ("active_side_contradicted", "by narrow-0 at ", "by by-hand at ", "members on both clusters")

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Groups stopped in the middle of their work go on with the very next record, there and back.
+"""Groups stopped in the middle of their work continue with the next record, in both directions.
 
-Transactions with aborted records, groups that lag, and a Connect worker killed while it copies. What MirrorMaker 2
-then left twice in a replica is counted apart from what a position caused (R2, R4 and R7).
+Transactions with aborted records, groups that lag, and a Connect worker killed while it replicates. Records that
+MirrorMaker 2 then left twice in a replica are counted separately from re-reads caused by an offset (R2, R4 and R7).
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ CLIENTS = [
     {"name": "settlement", "role": "consumer", "group": "settlement", "limit_rate": 150},
     {"name": "fraud", "role": "consumer", "group": "fraud", "limit_rate": 200},
 ]
-SEED = int(os.environ["KAFKA_DR_SEED"])  # conftest.py draws one
+SEED = int(os.environ["KAFKA_DR_SEED"])  # conftest.py draws one.
 SHORT, LONG = 1, 20
 
 
 @pytest.fixture
 def pair(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[Scenario]:
-    """A fresh pair for every run: all four topics are read from their beginning afterwards."""
+    """A new pair for every run, because all four topics are read from their beginning afterwards."""
     kind: dict[str, Any] = getattr(request, "param", {})
     with Scenario(tmp_path_factory.mktemp("exact"), clients=CLIENTS, **kind).up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
@@ -49,17 +49,20 @@ def worker(scenario: Scenario, verb: str, alias: str) -> None:
 
 
 def tenure(scenario: Scenario, draw: random.Random, target: str) -> None:
-    """Work for a while. The worker of the flow dies twice: what it sends again lies before and behind the positions."""
+    """Run for a while.
+
+    The worker of the flow dies twice: the records that it resends are before and after the offsets.
+    """
     restart(scenario, draw, target)
     passed = scenario.count("acknowledged")
     scenario.wait(lambda: scenario.slowest_reader() > passed, 180, "the groups pass what was sent again")
-    # They go on reading until the cutover stops them, some ten seconds after its start.
+    # They continue to read until the cutover stops them, some ten seconds after its start.
     scenario.wait(lambda: lag(scenario) > 4000, 120, "the groups fall behind")
     restart(scenario, draw, target)
 
 
 def unlimited(scenario: Scenario) -> None:
-    """The groups may read as fast as they can."""
+    """Let the groups read as fast as they can."""
     definitions = scenario.folder / "ledger" / "clients.json"
     clients = json.loads(definitions.read_text())["clients"]
     for name in scenario.names("consumer"):
@@ -71,7 +74,7 @@ def unlimited(scenario: Scenario) -> None:
 
 
 def restart(scenario: Scenario, draw: random.Random, target: str) -> None:
-    """SIGKILL while records are copied; they go on arriving meanwhile."""
+    """SIGKILL while records are replicated. New ones arrive meanwhile."""
     acknowledged(scenario, draw.randint(300, 900))
     worker(scenario, "kill", target)
     acknowledged(scenario, draw.randint(100, 400))
@@ -102,7 +105,7 @@ def logs_of(scenario: Scenario) -> tuple[dict[Place, Any], dict[Place, Place]]:
 
 
 def tenures_of(group: str, moves: list[dict[str, Any]], logs: dict[Place, Any]) -> list[TenureSpan]:
-    """On P from the beginning, then from each move's positions to the next one's barrier, on P again to the end."""
+    """On P from the beginning, then from each move's offsets to the next one's barrier, and on P again to the end."""
     last = {
         (topic, number): logs["P", topic, number][-1][0] + 1 if logs["P", topic, number] else 0
         for topic in ("Payments", "B.Payments")
@@ -136,7 +139,7 @@ def run(scenario: Scenario, seed: int, trips: int = 1) -> dict[str, Any]:
 
 
 def counts(found: dict[str, Any]) -> dict[str, Any]:
-    """Whether the run was hard enough to count: lag at the stop, and copies sent twice around a position."""
+    """Whether the run was demanding enough: lag at the stop, and records sent twice around an offset."""
     out = found["moves"][0]
     starts = committed_offsets(out["committed_offsets"])
     around = [
@@ -145,11 +148,11 @@ def counts(found: dict[str, Any]) -> dict[str, Any]:
         if alias == "B"
         for at in (starts[group][topic, number] for group in starts)
     ]
-    behind = [row for row in out["committed_offsets"] if row["method"] in ("content", "sync", "tail")]
+    lagging = [row for row in out["committed_offsets"] if row["method"] in ("content", "sync", "tail")]
     return {
-        "behind": len(behind),
+        "lagging": len(lagging),
         "resent_before": sum(before for before, _after in around),
-        "resent_behind": sum(after for _before, after in around),
+        "resent_after": sum(after for _before, after in around),
         "checkpoint_rereads": out["checkpoint_rereads"],
         "aborted": found["aborted"],
     }
@@ -168,31 +171,31 @@ def counts(found: dict[str, Any]) -> dict[str, Any]:
     ],
     indirect=["pair"],
 )
-def test_groups_stopped_in_the_middle_go_on_with_the_next_record(pair: Scenario, number: int) -> None:
+def test_groups_stopped_in_the_middle_continue_with_the_next_record(pair: Scenario, number: int) -> None:
     found = run(pair, SEED + number)
     hard = counts(found)
     print(f"seed {SEED + number}: {hard}, {found['groups']}")
     exact(found)
-    # Only a run that was hard counts.
-    assert min(hard[key] for key in ("behind", "resent_before", "resent_behind", "aborted")) > 0
+    # Only a demanding run counts.
+    assert min(hard[key] for key in ("lagging", "resent_before", "resent_after", "aborted")) > 0
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 def test_second_and_third_failovers_start_every_group_where_it_left_off(pair: Scenario) -> None:
-    """R7: on all four topics, groups lagging all the time."""
+    """R7: on all four topics, with groups that lag all the time."""
     exact(run(pair, SEED, trips=3))
 
 
 @pytest.mark.soak
 @pytest.mark.parametrize("pair", [{"exactly_once": True}], indirect=True, ids=["exactly-once"])
-def test_with_exactly_once_on_the_worker_nothing_lies_twice_in_a_replica(pair: Scenario) -> None:
-    """R4: killed workers leave nothing behind then, and no group processes anything twice."""
+def test_with_exactly_once_workers_no_record_is_twice_in_a_replica(pair: Scenario) -> None:
+    """R4: killed workers leave no duplicates then, and no group processes a record twice."""
     found = run(pair, SEED)
     exact(found)
     assert {place: again for place, again in found["resent"].items() if again} == {}
     assert totals(found["check"])["processed_twice"] == 0
-    assert counts(found)["behind"] > 0
+    assert counts(found)["lagging"] > 0
 
 
 def exact(found: dict[str, Any]) -> None:
@@ -202,11 +205,11 @@ def exact(found: dict[str, Any]) -> None:
         assert (report["outcome"], report["rereads"]) == ("completed", 0)
     for group, counted in found["groups"].items():
         assert (counted.skipped, counted.caused) == (0, 0), f"{group}: {counted}"
-        # What lies twice in a replica is processed twice: as many as reading it shows, and no more.
+        # Records that are twice in a replica are processed twice: exactly as many as reading it shows.
         assert found["check"]["groups"][group]["processed_twice"] == counted.repeated
 
 
-def test_an_account_tells_what_a_position_caused_from_what_lies_twice_in_a_replica() -> None:
+def test_an_account_distinguishes_re_reads_by_an_offset_from_duplicates_in_a_replica() -> None:
     source = [(number, b"r%d" % number) for number in range(6)]
     copies = [b"r0", b"r1", b"r2", b"r1", b"r2", b"r3", b"r4", b"r5"]
     logs = {("P", "T", 0): source, ("B", "P.T", 0): list(enumerate(copies))}
@@ -215,7 +218,7 @@ def test_an_account_tells_what_a_position_caused_from_what_lies_twice_in_a_repli
     def at(start: int) -> Account:
         return account([TenureSpan("P", {("T", 0): (0, 2)}), TenureSpan("B", {("P.T", 0): (start, 8)})], logs, of)
 
-    assert at(2) == Account(repeated=2, caused=0, skipped=0)  # r2 again and r1 again: they lie there
+    assert at(2) == Account(repeated=2, caused=0, skipped=0)  # r2 and r1 again: they are there.
     assert at(4) == Account(repeated=0, caused=0, skipped=0)
     assert at(1) == Account(repeated=3, caused=1, skipped=0)
     assert at(5).skipped == 1

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""R31: a controller that was frozen and overtaken has no effect after it wakes up."""
+"""R31: a controller that was frozen and superseded has no effect after it wakes up."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ WIDER = {"kafka_dr_topics": MORE}
 
 
 def wakes_up_in_vain(scenario: Scenario, frozen: Frozen) -> str:
-    """The first controller goes on, ends with an error, and nothing is different."""
+    """The first controller continues, exits with an error, and changes nothing."""
     rc, output, different = wake(scenario, frozen)
     assert different == []
     assert rc != 0, output[-2000:]
@@ -26,7 +26,7 @@ def wakes_up_in_vain(scenario: Scenario, frozen: Frozen) -> str:
 
 
 def lost(scenario: Scenario) -> dict[str, int]:
-    """Once more under load, then counted."""
+    """Run again under load, then count."""
     scenario.start()
     scenario.traffic(1000)
     scenario.stop()
@@ -35,7 +35,7 @@ def lost(scenario: Scenario) -> dict[str, int]:
     return {name: counted[name] for name in ("lost", "phantom")}
 
 
-def test_a_controller_that_was_overtaken_after_the_point_of_no_return_changes_nothing(enabled: Scenario) -> None:
+def test_a_controller_superseded_after_the_point_of_no_return_changes_nothing(enabled: Scenario) -> None:
     enabled.start()
     enabled.traffic(1000)
     frozen = Frozen(enabled, PASSED, "failover_cutoff", {"kafka_dr_confirm": "B"})
@@ -56,7 +56,7 @@ def test_a_controller_that_was_overtaken_after_the_point_of_no_return_changes_no
     assert lost(enabled) == {"lost": 0, "phantom": 0}
 
 
-def test_a_controller_that_was_overtaken_while_it_took_its_run_back_changes_nothing(enabled: Scenario) -> None:
+def test_a_controller_superseded_during_its_undo_changes_nothing(enabled: Scenario) -> None:
     enabled.traffic(500)
     frozen = Frozen(enabled, UNDOING, "failover_cutoff", {**WIDER, "kafka_dr_confirm": "B", "kafka_dr_max_downtime": 1})
     try:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""IdentityReplicationPolicy: one topic of one name, one direction at a time, and only the delta on the way back."""
+"""IdentityReplicationPolicy: one topic of one name, one direction at a time, and only new records on the way back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lagging import slow
 from modules import run_module
 from scenario import Scenario, totals
 from snapshot import read_inventory, snapshot
-from workers import tell
+from workers import control_connector
 
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 500},
@@ -37,7 +37,7 @@ ROUND_TRIPS = 10
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
-    """A pair with the policy identity, enabled, applications at work on P."""
+    """A pair with the policy identity, enabled, applications running on P."""
     with Scenario(tmp_path_factory.mktemp("same"), clients=CLIENTS, policy="identity").up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
         made.start()
@@ -50,7 +50,7 @@ def servers(pair: Scenario) -> dict[str, str]:
 
 
 def records(pair: Scenario, alias: str) -> int:
-    """Committed data records of the topic on one side."""
+    """The committed data records of the topic on one cluster."""
     return sum(len(read_log(servers(pair)[alias], "Payments", number)) for number in range(pair.partitions))
 
 
@@ -60,7 +60,7 @@ def connectors(pair: Scenario) -> dict[str, str]:
 
 
 def harmless(pair: Scenario) -> None:
-    """Stop everything, compare ledgers, and count: both sides hold what producers wrote, no more and no less."""
+    """Stop everything, compare ledgers, and count: both clusters have exactly the records that producers wrote."""
     pair.stop()
     counted = totals(pair.check())
     harm = {key: counted[key] for key in ("lost", "phantom", "processed_twice", "out_of_order", "unknown")}
@@ -71,7 +71,7 @@ def harmless(pair: Scenario) -> None:
     pair.start()
 
 
-def test_one_direction_is_enabled_and_enabling_again_changes_nothing(pair: Scenario) -> None:
+def test_one_direction_is_enabled_and_a_second_enable_changes_nothing(pair: Scenario) -> None:
     assert pair.playbook("enable", {"kafka_dr_confirm": "P"})["changed"] == 0
     states = connectors(pair)
     assert states["P->B.MirrorSourceConnector"] == states["P->B.MirrorCheckpointConnector"] == "RUNNING"
@@ -79,10 +79,10 @@ def test_one_direction_is_enabled_and_enabling_again_changes_nothing(pair: Scena
     assert states.get("B->P.MirrorCheckpointConnector", "STOPPED") == "STOPPED"
 
 
-def test_continuous_is_refused_before_anything_is_touched(pair: Scenario) -> None:
+def test_continuous_is_refused_before_any_change(pair: Scenario) -> None:
     done = pair.playbook("failover_continuous", {"kafka_dr_confirm": "B"}, expect=2)
     assert "no cut would separate their records" in done["output"]
-    assert done["changed"] <= 1  # the report
+    assert done["changed"] <= 1  # The report.
 
 
 def trip(pair: Scenario) -> None:
@@ -100,8 +100,8 @@ def trip(pair: Scenario) -> None:
         assert report["rereads"] == 0
 
 
-def test_a_rehearsal_there_and_back_leaves_the_pair_as_it_was(pair: Scenario) -> None:
-    """Replicas with the names of originals are what its clean-up must tell from everybody else's."""
+def test_a_rehearsal_in_both_directions_leaves_the_pair_unchanged(pair: Scenario) -> None:
+    """Its cleanup must distinguish replicas, which have the names of originals, from all other topics."""
     pair.traffic(500)
     before = snapshot(pair.folder, [])
     pair.playbook(
@@ -109,28 +109,28 @@ def test_a_rehearsal_there_and_back_leaves_the_pair_as_it_was(pair: Scenario) ->
     )
     rehearsal = json.loads((pair.reports / "rehearsal.json").read_text())
     found = {check["name"]: check["verdict"] for check in rehearsal["checks"]}
-    assert found.pop("cutover") == "UNKNOWN"  # nobody is kept from writing where nobody names a principal
+    assert found.pop("cutover") == "UNKNOWN"  # No principal is named, so no producer is denied.
     assert (rehearsal["outcome"], set(found.values())) == ("completed", {"PROVEN"}), rehearsal["checks"]
     after = snapshot(pair.folder, [])
     for alias in ("P", "B"):
         assert {**after[alias], "journal": None} == {**before[alias], "journal": None}
 
 
-def test_a_round_trip_copies_no_record_twice(pair: Scenario) -> None:
-    """Once; the next test makes the second one, ten in a row are in the soak."""
+def test_a_round_trip_replicates_no_record_twice(pair: Scenario) -> None:
+    """One round trip; the next test makes the second one, and the soak test makes ten in a row."""
     trip(pair)
     harmless(pair)
 
 
 @pytest.mark.soak
-def test_groups_that_lag_over_several_stays_go_on_with_the_very_next_record(pair: Scenario) -> None:
-    """Stopped in the middle of their work, they still stand in an earlier stay when the next cutover comes."""
+def test_groups_that_lag_over_several_tenures_continue_with_the_next_record(pair: Scenario) -> None:
+    """They are stopped in the middle of their work, and are still in an earlier tenure at the next cutover."""
     wait = {"kafka_dr_drain_groups_timeout": 1}
     slow(pair, "settlement", 50)
     reports = []
     for name, to in 2 * (("failover_cutoff", "B"), ("failback", "P")):
-        behind = 3000 + 3000 * len(reports)
-        pair.wait(lambda behind=behind: lag(pair) > behind, 120, "the group falls behind")
+        lag_wanted = 3000 + 3000 * len(reports)
+        pair.wait(lambda lag_wanted=lag_wanted: lag(pair) > lag_wanted, 120, "the group falls behind")
         reports.append(pair.move(name, to, **wait))
     slow(pair, "settlement", None)
     pair.wait(lambda: lag(pair) < 2000, 240, "the group catches up")
@@ -149,7 +149,7 @@ def lag(pair: Scenario) -> int:
 @pytest.mark.parametrize(
     ("name", "phase"), [("failover_cutoff", "start"), pytest.param("failback", "flows", marks=pytest.mark.soak)]
 )
-def test_a_killed_run_arms_the_flow_back_once(pair: Scenario, name: str, phase: str) -> None:
+def test_a_killed_run_seeds_the_flow_back_once(pair: Scenario, name: str, phase: str) -> None:
     for move, to in (("failover_cutoff", "B"), ("failback", "P")):
         pair.traffic(1000)
         if move == name:
@@ -159,8 +159,8 @@ def test_a_killed_run_arms_the_flow_back_once(pair: Scenario, name: str, phase: 
     harmless(pair)
 
 
-def test_a_topic_joins_a_running_pair_where_its_copy_ends(pair: Scenario) -> None:
-    """R22: compared before it is copied, also by a run that repeats one that ended before the journal."""
+def test_a_new_topic_joins_a_running_pair_at_the_end_of_its_copy(pair: Scenario) -> None:
+    """R22: it is compared before it is replicated, also by a run that repeats one that ended before the journal."""
     declared = read_inventory(pair.inventory)["kafka_dr_topics"]
     confirm = {"kafka_dr_confirm": "P"}
     written = int(time.time() * 1000)
@@ -183,7 +183,7 @@ def test_a_topic_joins_a_running_pair_where_its_copy_ends(pair: Scenario) -> Non
     pair.playbook("enable", {**confirm, **wider})
     cuts = [cut_record["cut"]["Refunds"] for cut_record in journal(pair)["cuts"] if "Refunds" in cut_record["cut"]]
     assert len(cuts) == 1
-    pair.wait(lambda: len(read_log(servers(pair)["B"], "Refunds", 0)) >= 5, 60, "the rest of the topic is copied")
+    pair.wait(lambda: len(read_log(servers(pair)["B"], "Refunds", 0)) >= 5, 60, "the rest of the topic is replicated")
     before = connectors(pair)
     assert pair.playbook("enable", {**confirm, **wider})["changed"] == 0
     assert connectors(pair) == before
@@ -200,15 +200,15 @@ def test_ten_round_trips_in_a_row(pair: Scenario) -> None:
     harmless(pair)
 
 
-# From here on P holds a record that B has not: tests that count both sides alike stand above.
+# From here on P has a record that B lacks. Tests that count both clusters equally come before.
 
 
-def test_records_behind_the_cut_keep_the_flow_back_stopped_until_they_are_accepted(pair: Scenario) -> None:
-    """R22: a tail that was not copied must not be covered up."""
+def test_records_after_the_cut_keep_the_flow_back_stopped_until_they_are_accepted(pair: Scenario) -> None:
+    """R22: an unreplicated tail must not be hidden."""
     pair.traffic(1000)
     kill_in_phase(pair, "arrival", "B")
     late_writes = Producer({"bootstrap.servers": servers(pair)["P"]})
-    late_writes.produce("Payments", b"written where nobody looks any more", partition=3)
+    late_writes.produce("Payments", b"written after the move", partition=3)
     assert late_writes.flush(30) == 0
     done = pair.playbook("failover_cutoff", {"kafka_dr_confirm": "B"}, expect=2)
     assert "tail_left" in done["output"] or "records after the cut" in done["output"]
@@ -221,20 +221,20 @@ def test_records_behind_the_cut_keep_the_flow_back_stopped_until_they_are_accept
     pair.stop()
     counted = totals(pair.check())
     assert (counted["lost"], counted["processed_twice"]) == (0, 0)
-    # It stays on P only: one record more there, named in the report.
+    # It stays only on P: one more record there, named in the report.
     pair.wait(lambda: records(pair, "B") >= counted["acknowledged"], 60, "everything is on B")
     assert (records(pair, "P"), records(pair, "B")) == (counted["acknowledged"] + 1, counted["acknowledged"])
     pair.start()
 
 
-def test_a_failover_done_by_hand_is_taken_over_and_only_its_delta_comes_home(pair: Scenario) -> None:
-    """The cut is found by content: nothing was journaled when the applications moved."""
+def test_a_manual_failover_is_adopted_and_only_its_new_records_are_replicated_home(pair: Scenario) -> None:
+    """The cut is found by content, because the move was not journaled."""
     pair.traffic(1000)
     pair.stop()
     wanted = records(pair, "P")
     pair.wait(lambda: records(pair, "B") == wanted - 1, 60, "everything is on B, but what was accepted as lost there")
     for part in ("Source", "Checkpoint"):
-        tell(Lab(pair.folder, quiet=True), f"P->B.Mirror{part}Connector", "stop")
+        control_connector(Lab(pair.folder, quiet=True), f"P->B.Mirror{part}Connector", "stop")
     to_ends(servers(pair)["B"], pair.partitions)
     for endpoint in (pair.folder / "ledger").glob("*.env"):
         text = endpoint.read_text()
@@ -255,7 +255,7 @@ def test_a_failover_done_by_hand_is_taken_over_and_only_its_delta_comes_home(pai
 
 
 def fill(pair: Scenario, alias: str, topic: str, values: list[bytes], timestamp: int) -> None:
-    """A topic with one partition, equal records on whichever side."""
+    """Write equal records to a topic with one partition, on each of these clusters."""
     admin = AdminClient({"bootstrap.servers": servers(pair)[alias]})
     admin.create_topics([NewTopic(topic, 1, 1)])[topic].result()
     producer = Producer({"bootstrap.servers": servers(pair)[alias]})
@@ -265,7 +265,7 @@ def fill(pair: Scenario, alias: str, topic: str, values: list[bytes], timestamp:
 
 
 def journal(pair: Scenario) -> dict[str, Any]:
-    """The state that the journal of the pair tells."""
+    """The state in the journal of the pair."""
     inventory = read_inventory(pair.inventory)
     result = run_module(dr_journal, of_journal({"clusters": inventory["kafka_dr_clusters"], "pair": "B-P"}))
     assert result["rc"] == 0, result
@@ -274,7 +274,7 @@ def journal(pair: Scenario) -> dict[str, Any]:
 
 
 def to_ends(bootstrap: str, partitions: int) -> None:
-    """Every group has read everything: it starts at the end of the other side."""
+    """Every group has read everything, so it starts at the end of the other cluster."""
     consumer = Consumer({"bootstrap.servers": bootstrap, "group.id": "by-hand"})
     found = [TopicPartition("Payments", number) for number in range(partitions)]
     ends = {("Payments", one.partition): consumer.get_watermark_offsets(one, timeout=15)[1] for one in found}

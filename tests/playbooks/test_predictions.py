@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What readiness says a disaster would cost, against what it costs: P dies as soon as the look has ended.
+"""The cost of a disaster that readiness predicts, compared with the real cost: P fails as soon as the observation ends.
 
-The producer is frozen for the look, which takes seconds of its own while a flow does not move: what it would have
-written meanwhile is not what is measured.
+The producer is frozen during the observation, which takes seconds while a flow does not advance. The records that it
+would write meanwhile are not part of the measurement.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ CLIENTS = [
     {"name": "fraud", "role": "consumer", "group": "fraud"},
 ]
 GROUPS = ["settlement", "fraud"]
-# A prediction may be so many seconds of traffic off, or a tenth.
+# A prediction may be off by this many seconds of traffic, or by a tenth.
 SECONDS = 2.0
 ROUNDS = int(os.environ.get("KAFKA_DR_DISASTERS", "10"))
 
@@ -51,13 +51,13 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("number", range(ROUNDS))
-def test_a_disaster_costs_what_readiness_said(pair: Scenario, number: int) -> None:
+def test_a_disaster_costs_as_much_as_readiness_predicted(pair: Scenario, number: int) -> None:
     draw = random.Random(f"{os.environ['KAFKA_DR_SEED']} {number}")
-    # The positions on B are as old as the schedule that prepares them happens to have left them.
+    # The offsets on B are as old as the schedule that commits them happened to leave them.
     pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
     pair.traffic(draw.randrange(500, 8000))
     twice = doubled(pair)
-    lab, said = lose_behind(pair, draw.uniform(0.5, 6.0), draw.uniform(0.5, 6.0))
+    lab, said = lose_while_lagging(pair, draw.uniform(0.5, 6.0), draw.uniform(0.5, 6.0))
     report = pair.move("failover_disaster", "B")
     assert report["outcome"] == "completed"
     pair.traffic(1000)
@@ -87,13 +87,16 @@ def allowed(records: int) -> float:
 
 
 def doubled(pair: Scenario) -> dict[str, int]:
-    """Records that each group has processed more than once so far."""
+    """The records that each group has processed more than once so far."""
     groups = pair.check()["groups"]
     return {group: groups[group]["processed_twice"] for group in GROUPS}
 
 
-def lose_behind(pair: Scenario, unknown: float, unreplicated: float) -> tuple[Lab, dict[str, Any]]:
-    """MirrorMaker 2 tells no positions for so long, then copies nothing; what readiness says of it; and P is gone."""
+def lose_while_lagging(pair: Scenario, unknown: float, unreplicated: float) -> tuple[Lab, dict[str, Any]]:
+    """MirrorMaker 2 first syncs no offsets, then replicates nothing.
+
+    Return the prediction of readiness. Then P is lost.
+    """
     lab = Lab(pair.folder, quiet=True)
     for part, seconds in (("Checkpoint", unknown), ("Source", unreplicated)):
         hold_back(pair, lab, f"P->B.Mirror{part}Connector", seconds)

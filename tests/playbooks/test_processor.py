@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A client that reads and writes moves with the others; the side that is left is closed to it, too (R17)."""
+"""A client that reads and writes moves with the others, and is fenced on the cluster being left (R17)."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ CLIENTS = [
         "group": "fees",
         "topics": ["Payments"],
         "output_topics": ["Fees"],
-        "user": "consumer",  # another principal than the producer's
+        "user": "consumer",  # Another principal than the producer's.
     },
-    # MirrorMaker 2's own default excludes groups of this name.
+    # MirrorMaker 2's default excludes groups with this name.
     {"name": "books", "role": "consumer", "group": "connect-jdbc-sink", "topics": ["Fees"]},
 ]
 
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
-    """At work on P."""
+    """Applications running on P."""
     with Scenario(tmp_path_factory.mktemp("pair"), clients=CLIENTS, topics=TOPICS, secure=True).up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
         made.start()
@@ -46,19 +46,19 @@ def counts(pair: Scenario, name: str, what: str) -> int:
 
 
 def work(pair: Scenario, records: int = 500) -> None:
-    """So many more payments are made, their fees taken, and those booked."""
+    """Wait until this many more payments are made, their fees computed, and those booked."""
     wanted = counts(pair, "books", "processed") + records
     pair.wait(lambda: counts(pair, "books", "processed") >= wanted, 120, f"{records} more fees are booked")
 
 
 def rest(pair: Scenario) -> dict[str, int]:
-    """All stop, each when it has read everything; what the ledgers show."""
+    """Stop all clients, each after it has read everything. Return the counts of the ledgers."""
     pair.stop()
     return totals(pair.check())
 
 
 def fees(pair: Scenario, alias: str) -> int:
-    """Where the topic ends that the processor writes on that side."""
+    """The end of the topic that the processor writes on that cluster."""
     lab = Lab(pair.folder, quiet=True)
     return end({**lab.client(), "bootstrap.servers": lab.info()["clusters"][alias]["bootstrap_servers"]}, "Fees")
 
@@ -67,7 +67,7 @@ def verdicts(report: dict[str, Any]) -> dict[str, str]:
     return {check["name"]: check["verdict"] for check in report["checks"]}
 
 
-def test_a_processor_may_write_until_everything_is_drained_and_no_longer(pair: Scenario) -> None:
+def test_a_processor_may_write_only_until_everything_is_drained(pair: Scenario) -> None:
     report = pair.move("failover_cutoff", "B", kafka_dr_fence="acl")
     assert report["outcome"] == "completed"
     assert {verdicts(report)[name] for name in ("drained", "committed_offsets", "groups", "fence")} == {"PROVEN"}
@@ -80,7 +80,7 @@ def test_a_processor_may_write_until_everything_is_drained_and_no_longer(pair: S
     pair.start()
 
 
-def test_in_a_continuous_move_it_writes_behind_the_point_of_no_return_only(pair: Scenario) -> None:
+def test_in_a_continuous_move_it_writes_only_after_the_point_of_no_return(pair: Scenario) -> None:
     before = fees(pair, "P")
     stop = {"name": "stop", "when": "before", "phase": "move_producers", "command": ["false"]}
     variables = {"kafka_dr_confirm": "P", "kafka_dr_type": "continuous", "kafka_dr_hooks": [stop]}

@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Could the applications move now? One broken thing at a time on a pair at work: named once, and YES again afterwards.
+"""Readiness finds one defect at a time on a running pair: it is reported once, and the answer is YES again afterwards.
 
-What a lab of one broker cannot have (leaders that are gone, fewer replicas, versions) is in tests/unit.
+Defects that a lab of one broker cannot have (missing leaders, missing replicas, versions) are in tests/unit.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ READY = ("YES", "YES")
 Observed = dict[str, Any]
 
 
-class Pair:
-    """An enabled pair under load, and the hands that break it."""
+class BreakablePair:
+    """An enabled pair under load, and the operations that break it."""
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
@@ -110,28 +110,28 @@ class Pair:
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BreakablePair]:
     with Scenario(tmp_path_factory.mktemp("ready"), partitions=PARTITIONS, clients=CLIENTS).up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
         made.start()
         made.traffic(1000)
         made.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
-        pair = Pair(made)
+        pair = BreakablePair(made)
         healthy = until(pair.observation, lambda found: answers(found) == READY)
         assert answers(healthy) == READY, named(healthy)
         yield pair
 
 
-# ---- what is broken ------------------------------------------------------------------------------------------------
+# ---- defects -------------------------------------------------------------------------------------------------------
 
-Break = Callable[[Pair], AbstractContextManager[dict[str, Any]]]
+Break = Callable[[BreakablePair], AbstractContextManager[dict[str, Any]]]
 
 
 def params(**given: Any) -> Break:
-    """The inventory says something that is not so."""
+    """The inventory declares something that is wrong."""
 
     @contextmanager
-    def broken(_pair: Pair) -> Iterator[dict[str, Any]]:
+    def broken(_pair: BreakablePair) -> Iterator[dict[str, Any]]:
         yield given
 
     return broken
@@ -141,7 +141,7 @@ def verb(alias: str, connector: str, word: str) -> Break:
     """A connector of the flow toward ``alias`` is paused or stopped."""
 
     @contextmanager
-    def broken(pair: Pair) -> Iterator[dict[str, Any]]:
+    def broken(pair: BreakablePair) -> Iterator[dict[str, Any]]:
         name = f"/{'P->B' if alias == 'B' else 'B->P'}.{connector}"
         pair.connect("PUT", alias, f"{name}/{word}")
         try:
@@ -153,10 +153,10 @@ def verb(alias: str, connector: str, word: str) -> Break:
 
 
 def configured(**settings: str) -> Break:
-    """Somebody edited the source connector P->B."""
+    """The source connector P->B was edited manually."""
 
     @contextmanager
-    def broken(pair: Pair) -> Iterator[dict[str, Any]]:
+    def broken(pair: BreakablePair) -> Iterator[dict[str, Any]]:
         name = f"/P->B.{SOURCE}"
         before = pair.connect("GET", "B", f"{name}/config")
         pair.connect("PUT", "B", f"{name}/config", {**before, **{k.replace("_", "."): v for k, v in settings.items()}})
@@ -169,8 +169,8 @@ def configured(**settings: str) -> Break:
 
 
 @contextmanager
-def carried(pair: Pair, group: str) -> Iterator[dict[str, Any]]:
-    """One group more in the inventory, as enable would have declared it."""
+def carried(pair: BreakablePair, group: str) -> Iterator[dict[str, Any]]:
+    """The inventory has one group more, as enable would have declared it."""
     path = f"/P->B.{CHECKPOINT}/config"
     before = pair.connect("GET", "B", path)
     pair.connect("PUT", "B", path, {**before, "groups": f"{before['groups']},{group}"})
@@ -181,13 +181,13 @@ def carried(pair: Pair, group: str) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def never_read(pair: Pair) -> Iterator[dict[str, Any]]:
+def never_read(pair: BreakablePair) -> Iterator[dict[str, Any]]:
     with carried(pair, "new") as given:
         yield given
 
 
 @contextmanager
-def deleted_connector(pair: Pair) -> Iterator[dict[str, Any]]:
+def deleted_connector(pair: BreakablePair) -> Iterator[dict[str, Any]]:
     name = f"P->B.{SOURCE}"
     before = pair.connect("GET", "B", f"/{name}/config")
     pair.connect("DELETE", "B", f"/{name}")
@@ -198,10 +198,10 @@ def deleted_connector(pair: Pair) -> Iterator[dict[str, Any]]:
 
 
 def topic_setting(topic: str, name: str, value: str, before: str | None = None) -> Break:
-    """A topic on B is not what it is on P, or should be; ``before``: what enable had set."""
+    """A topic setting on B differs from P or from the wanted value. ``before``: the value that enable had set."""
 
     @contextmanager
-    def broken(pair: Pair) -> Iterator[dict[str, Any]]:
+    def broken(pair: BreakablePair) -> Iterator[dict[str, Any]]:
         pair.config("B", topic, name, value)
         try:
             yield {}
@@ -212,8 +212,8 @@ def topic_setting(topic: str, name: str, value: str, before: str | None = None) 
 
 
 @contextmanager
-def silent(pair: Pair) -> Iterator[dict[str, Any]]:
-    """Nothing is written, and no heartbeat tells that the flow would copy it."""
+def silent(pair: BreakablePair) -> Iterator[dict[str, Any]]:
+    """No record is written, and no heartbeat shows that the flow would replicate one."""
     pair.scenario.ledger("stop", "payments-api")
     pair.connect("PUT", "B", f"/P->B.{HEARTBEAT}/stop")
     pair.connect("PUT", "P", f"/B->P.{HEARTBEAT}/stop")
@@ -226,7 +226,7 @@ def silent(pair: Pair) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def works_there(pair: Pair) -> Iterator[dict[str, Any]]:
+def works_there(pair: BreakablePair) -> Iterator[dict[str, Any]]:
     servers = pair.clusters["B"]["bootstrap_servers"]
     consumer = Consumer({"bootstrap.servers": servers, "group.id": "settlement", "enable.auto.commit": False})
     consumer.subscribe(["Payments"])
@@ -239,11 +239,11 @@ def works_there(pair: Pair) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def following(pair: Pair) -> Iterator[dict[str, Any]]:
-    """A group that stands still on P has a position on B behind records that it has not processed."""
+def following(pair: BreakablePair) -> Iterator[dict[str, Any]]:
+    """A stopped group on P has an offset on B after records that it has not processed."""
     pair.scenario.ledger("stop", "archive")
     try:
-        pair.scenario.wait(lambda: _behind(pair, 100), 60, "records that the group has not read")
+        pair.scenario.wait(lambda: _lags(pair, 100), 60, "records that the group has not read")
         before = {key: at for key, at in pair.committed_offsets("B", "archive").items() if key[0] == "P.Payments"}
         pair.commit("B", "archive", pair.ends("B", "P.Payments"))
         try:
@@ -254,13 +254,13 @@ def following(pair: Pair) -> Iterator[dict[str, Any]]:
         pair.scenario.ledger("start", "archive")
 
 
-def _behind(pair: Pair, records: int) -> bool:
+def _lags(pair: BreakablePair, records: int) -> bool:
     at, ends = pair.committed_offsets("P", "archive"), pair.ends("P", "Payments")
     return all(ends[key] - at.get(key, 0) >= records for key in ends)
 
 
 @contextmanager
-def stranger(pair: Pair) -> Iterator[dict[str, Any]]:
+def undeclared_group(pair: BreakablePair) -> Iterator[dict[str, Any]]:
     pair.commit("P", "nightly", {("Payments", 0): 5})
     try:
         yield {}
@@ -269,8 +269,8 @@ def stranger(pair: Pair) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def other_topics(pair: Pair) -> Iterator[dict[str, Any]]:
-    """A group of the inventory also reads something else."""
+def other_topics(pair: BreakablePair) -> Iterator[dict[str, Any]]:
+    """A group of the inventory also reads another topic."""
     pair.admin["P"].create_topics([NewTopic("Other", 1, 1)])["Other"].result(15)
     pair.commit("P", "auditor", {**pair.ends("P", "Payments"), ("Other", 0): 0})
     try:
@@ -282,7 +282,7 @@ def other_topics(pair: Pair) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def unfinished(pair: Pair) -> Iterator[dict[str, Any]]:
+def unfinished(pair: BreakablePair) -> Iterator[dict[str, Any]]:
     base = of_journal({"clusters": pair.clusters, "pair": pair.name})
     data = {"type": "cutoff", "from": "P", "to": "B", "policy": "default"}
     begun = run_module(dr_journal, {**base, "event": "started", "data": data})
@@ -297,8 +297,8 @@ def unfinished(pair: Pair) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def open_transaction(pair: Pair) -> Iterator[dict[str, Any]]:
-    """A producer that died long ago left it; its time-out is long."""
+def open_transaction(pair: BreakablePair) -> Iterator[dict[str, Any]]:
+    """A producer that died long ago left the transaction open, and its timeout is long."""
     producer = Producer(
         {
             "bootstrap.servers": pair.clusters["P"]["bootstrap_servers"],
@@ -317,11 +317,11 @@ def open_transaction(pair: Pair) -> Iterator[dict[str, Any]]:
 
 
 @contextmanager
-def foreign_writes(pair: Pair) -> Iterator[dict[str, Any]]:
-    """Somebody writes into the replica; records of the flow come behind that later."""
+def foreign_writes(pair: BreakablePair) -> Iterator[dict[str, Any]]:
+    """A foreign producer writes into the replica. Records of the flow come after that later."""
     pair.scenario.ledger("stop", "payments-api")
     try:
-        pair.scenario.wait(lambda: pair.observe()["controlled"] == "YES", 60, "everything is copied")
+        pair.scenario.wait(lambda: pair.observe()["controlled"] == "YES", 60, "everything is replicated")
         producer = Producer({"bootstrap.servers": pair.clusters["B"]["bootstrap_servers"]})
         producer.produce("P.Payments", b"not from P", partition=0)
         assert producer.flush(30) == 0
@@ -342,11 +342,11 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
         DEAD,
     ),
     "the worker here is dead": (params(clusters={"P": {"connect_url": f"http://{DEAD}"}}), "workers_from", "NO", DEAD),
-    "a topic that nobody created": (params(topics=["Payments", "Ghost"]), "topics", "NO", "Ghost"),
+    "a topic that does not exist": (params(topics=["Payments", "Ghost"]), "topics", "NO", "Ghost"),
     "a pair that is not enabled": (params(pair="another"), "journal", "NO", "not enabled"),
     "a move to where they live": (params(to="P"), "journal", "NO", "live on P"),
     "a group that never read": (never_read, "group_offsets", "NO", '"new"'),
-    "a group that nobody enabled": (params(groups=["settlement", "archive", "new"]), "flow_carries", "NO", '"new"'),
+    "a group that is not enabled": (params(groups=["settlement", "archive", "new"]), "flow_carries", "NO", '"new"'),
     "a host that does not answer": (params(unreachable=["the host app1 is silent"]), "clients", "NO", "app1"),
     "a run that is not finished": (unfinished, "run", "NO", "cutoff"),
     "the source connector is paused": (verb("B", SOURCE, "pause"), "flow", "NO", "PAUSED"),
@@ -380,7 +380,7 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
         "no progress",
     ),
     "RUNNING, and the topic is excluded": (configured(topics_exclude="Pay.*"), "flow_carries", "NO", '"Payments"'),
-    "aborted records would be copied": (
+    "aborted records would be replicated": (
         configured(source_consumer_isolation_level="read_uncommitted"),
         "flow_settings",
         "NO",
@@ -419,16 +419,16 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
         '"P.Payments"',
     ),
     "a group works on the other side": (works_there, "groups_there", "NO", "settlement"),
-    "a position that would skip": (following, "offsets_there", "NO", "archive"),
-    "a group that nobody knows": (stranger, "undeclared_groups", "NO", "nightly"),
+    "an offset that would skip": (following, "offsets_there", "NO", "archive"),
+    "an undeclared group": (undeclared_group, "undeclared_groups", "NO", "nightly"),
     "a group that reads something else": (other_topics, "group_topics", "NO", "Other"),
     "a transaction that was left open": (open_transaction, "transactions", "NO", "Payments-0"),
-    "records of somebody else": (foreign_writes, "foreign_writes", "NO", "P.Payments-0"),
+    "records of a foreign producer": (foreign_writes, "foreign_writes", "NO", "P.Payments-0"),
 }
 
 
 def named(found: Observed) -> dict[str, str]:
-    """What is not as it should be, and what was found."""
+    """The checks that are not YES, and their findings."""
     return {
         row["name"]: f"{row['answer']}: {row['found']}"
         for row in found["readiness"]["checks"]
@@ -437,7 +437,7 @@ def named(found: Observed) -> dict[str, str]:
 
 
 def until(observation: Callable[[], Observed], done: Callable[[Observed], bool], seconds: float = 90) -> Observed:
-    """Connectors take a moment to stop, start and move."""
+    """Observe until the condition is true: connectors take a moment to stop, start and replicate."""
     return wait_until(observation, done, Bounds(seconds, 0.5)).state
 
 
@@ -446,7 +446,7 @@ def answers(found: Observed) -> tuple[str, str]:
 
 
 @pytest.mark.parametrize("case", list(TABLE))
-def test_one_broken_thing_is_named_and_mended(pair: Pair, case: str) -> None:
+def test_one_defect_is_reported_and_repaired(pair: BreakablePair, case: str) -> None:
     begin, name, answer, word = TABLE[case]
     with begin(pair) as given:
         found = until(lambda: pair.observe(**given), lambda seen: list(named(seen)) == [name], 40)
@@ -456,11 +456,11 @@ def test_one_broken_thing_is_named_and_mended(pair: Pair, case: str) -> None:
     assert row["remedy"]
     for way in row["counts"]:
         assert found[way] == answer
-    mended = until(pair.observation, lambda seen: answers(seen) == READY)
-    assert answers(mended) == READY, named(mended)
+    repaired = until(pair.observation, lambda seen: answers(seen) == READY)
+    assert answers(repaired) == READY, named(repaired)
 
 
-def test_nothing_moves_and_no_heartbeat_comes(pair: Pair) -> None:
+def test_a_flow_without_records_and_heartbeats_is_not_making_progress(pair: BreakablePair) -> None:
     with silent(pair):
         found = until(pair.observation, lambda seen: "flow_progress" in named(seen), 60)
         assert named(found)["flow_progress"].startswith("UNKNOWN"), named(found)
@@ -468,13 +468,13 @@ def test_nothing_moves_and_no_heartbeat_comes(pair: Pair) -> None:
     assert answers(until(pair.observation, lambda seen: answers(seen) == READY)) == READY
 
 
-def test_the_playbook_tells_changes_nothing_and_fails_only_where_it_is_asked_to(pair: Pair) -> None:
+def test_the_playbook_reports_and_changes_nothing_and_fails_only_on_request(pair: BreakablePair) -> None:
     scenario = pair.scenario
     until(pair.observation, lambda seen: answers(seen) == READY)
     scenario.stop()
     until(pair.observation, lambda seen: seen["controlled"] == "YES")
     groups = ["settlement", "archive"]
-    # MirrorMaker 2's own group sync has yet to catch up with applications that stand still.
+    # MirrorMaker 2's own group sync has yet to catch up with the stopped applications.
     before = at_rest(lambda: snapshot(scenario.folder, groups))
     report = scenario.reports / "readiness.json"
     observations = kept(pair)
@@ -490,7 +490,7 @@ def test_the_playbook_tells_changes_nothing_and_fails_only_where_it_is_asked_to(
     assert set(found["rereads"]["disaster"]) == set(groups)
     assert found["loss"]["offsets_at_least"] == found["loss"]["records_at_most"] == 0
     assert snapshot(scenario.folder, groups) == before
-    # The one thing that it writes: this look, on both sides.
+    # The only write: this observation, on both clusters.
     assert {alias: end - observations[alias] for alias, end in kept(pair).items()} == {"P": 1, "B": 1}
     assert found["observations"][-1]["at"] == found["at"]
     assert any("controlled: YES since" in text for text in found["trend"])
@@ -503,28 +503,29 @@ def test_the_playbook_tells_changes_nothing_and_fails_only_where_it_is_asked_to(
         refused = scenario.playbook("readiness", {"kafka_dr_ready_require": "disaster"}, expect=2)
         assert "PAUSED" in refused["output"]
         accepted = {"kafka_dr_ready_require": "disaster", "kafka_dr_ready_accept": ["flow"]}
-        # What rests on it is looked at then, and says what it would cost.
+        # A check that depends on it is still observed, and reports the cost.
         assert "flow_progress" in scenario.playbook("readiness", accepted, expect=2)["output"]
 
 
-def kept(pair: Pair) -> dict[str, int]:
-    """Where the state topic ends, with all looks in it."""
+def kept(pair: BreakablePair) -> dict[str, int]:
+    """The end of the state topic, with all observations in it."""
     return {alias: pair.end(alias, "kafka-dr-state-internal", 0) for alias in pair.clusters}
 
 
-def test_a_partition_more_is_named(pair: Pair) -> None:
-    """MirrorMaker 2 follows with the replica, nobody with the original on B."""
+def test_an_added_partition_is_reported(pair: BreakablePair) -> None:
+    """MirrorMaker 2 adds it to the replica, but no process adds it to the original on B."""
     pair.admin["P"].create_partitions([NewPartitions("Payments", PARTITIONS + 1)])["Payments"].result(15)
     found = until(pair.observation, lambda seen: list(named(seen)) == ["partitions"])
     assert list(named(found)) == ["partitions"], named(found)
     assert answers(found) == ("NO", "NO")
     pair.admin["B"].create_partitions([NewPartitions("Payments", PARTITIONS + 1)])["Payments"].result(15)
-    # Groups find a new partition when they next ask for the topic's; until then, or until it has records, all is well.
+    # Groups find a new partition at their next metadata refresh. Until then, or until it has records, all answers are
+    # YES.
     found = until(pair.observation, lambda seen: "partitions" not in named(seen))
     assert set(named(found)) <= {"group_offsets"}, named(found)
 
 
-def test_what_kafka_does_not_carry_is_told_and_stands_in_nobodys_way(pair: Pair) -> None:
+def test_data_that_kafka_does_not_carry_is_reported_and_blocks_nothing(pair: BreakablePair) -> None:
     names = ["_schemas", "settlement-sums-changelog"]
     admin = pair.admin["P"]
     before = pair.observe()
@@ -542,8 +543,8 @@ def test_what_kafka_does_not_carry_is_told_and_stands_in_nobodys_way(pair: Pair)
             done.result(15)
 
 
-def test_a_topic_that_was_created_again_is_named(pair: Pair) -> None:
-    """The last one: mending it means to take the pair down."""
+def test_a_re_created_topic_is_reported(pair: BreakablePair) -> None:
+    """This is the last test, because the repair needs a disabled pair."""
     admin = pair.admin["B"]
     admin.delete_topics(["Payments"])["Payments"].result(15)
     gone = wait_until(lambda: "Payments" in admin.list_topics(timeout=15).topics, lambda there: not there, Bounds(30))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""P is lost with its disks; another cluster takes its place, and the applications go home to it and out again."""
+"""P is lost with its disks. Another cluster replaces it, and the applications move home to it and out again."""
 
 from __future__ import annotations
 
@@ -44,10 +44,10 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         yield made
 
 
-def test_an_empty_cluster_takes_the_place_of_a_lost_one(pair: Scenario) -> None:
+def test_an_empty_cluster_replaces_a_lost_one(pair: Scenario) -> None:
     refused(pair, "The applications live on P")
-    lab, disaster = behind_and_lost(pair)
-    # The disks of P are gone; somebody has set up another cluster, and has yet to say so.
+    lab, disaster = lost_while_lagging(pair)
+    # The disks of P are gone. Another cluster was set up, and the inventory does not name it yet.
     old = lab.info()["clusters"]["P"]["cluster_id"]
     lab.replace("P")
     new = lab.info()["clusters"]["P"]["cluster_id"]
@@ -68,7 +68,7 @@ def test_an_empty_cluster_takes_the_place_of_a_lost_one(pair: Scenario) -> None:
         assert {row["action"] for row in plan["offsets"]} == {"delete"}
     after = snapshot(pair.folder, groups)
     assert after["P"] == before["P"]
-    # The applications work on B.
+    # The applications run on B.
     assert {**after["B"], "committed_offsets": None, "journal": None} == {
         **before["B"],
         "committed_offsets": None,
@@ -90,25 +90,25 @@ def test_an_empty_cluster_takes_the_place_of_a_lost_one(pair: Scenario) -> None:
         assert report["outcome"] == "completed"
         assert report["rereads"] == 0
         pair.traffic(1000)
-    # What the disaster took is all that is missing, for the slow group too, and nothing came twice since.
+    # Only the records lost by the disaster are missing, for the slow group too, and none was processed twice since.
     found = counted(pair, 60)
     assert figures(found["settlement"]) == figures(known["settlement"])
     assert found["fraud"]["phantom"] == 0
     assert found["fraud"]["processed_twice"] <= disaster["rereads"]
     last_replicated_offset = disaster["barrier"]["last_replicated_offset"]["Payments"]
     assert found["fraud"]["lost"] > 0 or pair.engine == "srm"
-    # The ledger names the earliest ones: B has not one of them.
+    # The ledger names the earliest ones, and B has none of them.
     for name in found:
         for one in found[name]["samples"]["lost"]:
             assert one["sent"]["offset"] > last_replicated_offset[str(one["sent"]["partition"])]
 
 
-def behind_and_lost(pair: Scenario) -> tuple[Lab, dict[str, Any]]:
-    """P is gone, and one group has not read all that B holds of it."""
+def lost_while_lagging(pair: Scenario) -> tuple[Lab, dict[str, Any]]:
+    """P is lost, and one group has not read all the records that B has from it."""
     if pair.policy == "default":
         slow(pair, "fraud", 2)
     if pair.engine == "srm":
-        # Its flow cannot be paused: it is as far behind as it happens to be.
+        # Its flow cannot be paused, so its lag is random.
         lab = Lab(pair.folder)
         for part in ("cm", "connect", "broker"):
             lab.kill("P", part)
@@ -120,7 +120,7 @@ def behind_and_lost(pair: Scenario) -> tuple[Lab, dict[str, Any]]:
 
 
 def unread(pair: Scenario) -> None:
-    """Records that came from the lost cluster are on B alone: a group is not taken away from them."""
+    """Records from the lost cluster are only on B, so a group is not moved away from them."""
     report = pair.playbook("failback", {**CONFIRM, "kafka_dr_drain_groups_timeout": 1}, expect=2)
     assert "came from a cluster that is gone" in report["output"]
     assert "The applications are back on B" in report["output"]
@@ -128,7 +128,7 @@ def unread(pair: Scenario) -> None:
 
 
 def counted(pair: Scenario, seconds: float) -> dict[str, Any]:
-    """What the ledgers show for each group, the producer standing still."""
+    """The counts of the ledgers for each group while the producer is stopped."""
     pair.stop(seconds)
     groups: dict[str, Any] = pair.check()["groups"]
     pair.start()
@@ -140,7 +140,7 @@ def figures(group: dict[str, Any]) -> dict[str, int]:
 
 
 def refused(pair: Scenario, text: str, **variables: Any) -> None:
-    """Nothing is changed, and the reason is told."""
+    """Nothing is changed, and the reason is reported."""
     done = pair.playbook("rebuild", {**CONFIRM, **variables}, expect=2)
     assert text in " ".join(done["output"].split()), done["output"][-3000:]
     assert done["changed"] == 0

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""R30: a group lags and the replica loses what it has not read: refused while all runs; accepted, it is loss."""
+"""R30: a group lags and the replica loses unread records. Refused while all clients run; if accepted, it is a loss."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TO_B = {"kafka_dr_to": "B", "kafka_dr_confirm": "B"}
 
 @pytest.fixture(scope="module")
 def lagging(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
-    """Most of what settlement has not read is gone from the replica on B."""
+    """Most of the records that settlement has not read are missing in the replica on B."""
     with Scenario(tmp_path_factory.mktemp("gone"), clients=CLIENTS, partitions=3).up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
         made.start()
@@ -36,7 +36,7 @@ def lagging(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
 
 
 def delete_replicated(scenario: Scenario) -> None:
-    """``kafka-delete-records`` on B, up to the present end of each partition of the replica."""
+    """Run ``kafka-delete-records`` on B, up to the current end of each partition of the replica."""
     lab = Lab(scenario.folder, quiet=True)
     admin = AdminClient({**lab.client(), "bootstrap.servers": lab.info()["clusters"]["B"]["bootstrap_servers"]})
     places = [TopicPartition("P.Payments", number) for number in range(3)]
@@ -47,7 +47,7 @@ def delete_replicated(scenario: Scenario) -> None:
 
 
 def read_fast(scenario: Scenario) -> None:
-    """Settlement may read as fast as it can."""
+    """Let settlement read as fast as it can."""
     definitions = scenario.folder / "ledger" / "clients.json"
     known = json.loads(definitions.read_text())["clients"]
     scenario.ledger("stop", "settlement")
@@ -75,7 +75,7 @@ def test_a_planned_move_is_refused_before_the_first_application_stops(lagging: S
     lagging.wait(lambda: lagging.count("acknowledged") > passed, 30, "the producer goes on")
 
 
-def test_readiness_names_it_before(lagging: Scenario) -> None:
+def test_readiness_reports_it_beforehand(lagging: Scenario) -> None:
     lagging.playbook("readiness", {"kafka_dr_to": "B"})
     report = json.loads((lagging.reports / "readiness.json").read_text())
     found = {check["name"]: check for check in report["checks"]}["unread_there"]
@@ -83,8 +83,8 @@ def test_readiness_names_it_before(lagging: Scenario) -> None:
     assert '"settlement" on P.Payments-' in found["found"]
 
 
-def test_accepted_by_name_it_moves_and_the_number_is_that_of_the_ledger(lagging: Scenario) -> None:
-    # It goes on reading until it is stopped: it is not waited for.
+def test_if_accepted_by_name_it_moves_and_the_number_equals_that_of_the_ledger(lagging: Scenario) -> None:
+    # The group reads until it is stopped; the move does not wait for it.
     accepted = {
         "kafka_dr_group_lag": "reread",
         "kafka_dr_accept_skips": ["settlement"],

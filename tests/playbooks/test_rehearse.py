@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A rehearsal beside the applications: it proves the whole way, and leaves nothing."""
+"""A rehearsal beside running applications proves the whole procedure and leaves nothing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ QUICK = {**CONFIRM, "kafka_dr_rehearsal_seconds": 2}
 
 
 def structure(scenario: Scenario) -> dict[str, Any]:
-    """Everything but what applications at work move."""
+    """Everything except the values that running applications change."""
     return {
         alias: {key: value for key, value in one.items() if key not in ("committed_offsets", "journal")}
         for alias, one in snapshot(scenario.folder, []).items()
@@ -38,11 +38,13 @@ def structure(scenario: Scenario) -> dict[str, Any]:
 
 
 def everything(scenario: Scenario) -> dict[str, Any]:
-    """With the positions of all groups, and what connectors have copied but for heartbeats: applications at rest."""
+    """With the offsets of all groups and the replicated offsets of connectors except heartbeats: applications are
+    stopped.
+    """
     lab = Lab(scenario.folder, quiet=True)
     found: dict[str, Any] = {"clusters": snapshot(scenario.folder, GROUPS), "offsets": {}, "groups": {}}
     for alias, cluster in lab.info()["clusters"].items():
-        # To be held until its answer is there.
+        # Keep a reference until its result has arrived.
         admin = AdminClient({"bootstrap.servers": cluster["bootstrap_servers"]})
         listed = admin.list_consumer_groups(request_timeout=15).result(30)
         found["groups"][alias] = sorted(group.group_id for group in listed.valid)
@@ -80,11 +82,11 @@ def test_it_is_refused_without_the_confirmation_and_shown_in_check_mode(enabled:
         assert made
 
 
-def test_a_rehearsal_there_and_back_beside_the_applications(enabled: Scenario) -> None:
+def test_a_rehearsal_in_both_directions_beside_the_applications(enabled: Scenario) -> None:
     enabled.start()
     enabled.traffic(1000)
     before = structure(enabled)
-    # What set_stats hands on, which ends in the output.
+    # The values that set_stats passes on, at the end of the output.
     shown = patch.dict(os.environ, {"ANSIBLE_SHOW_CUSTOM_STATS": "true"})
     with shown:
         done = enabled.playbook("rehearse", {**QUICK, "kafka_dr_rehearsal_back": True, "kafka_dr_audit": True})
@@ -92,11 +94,11 @@ def test_a_rehearsal_there_and_back_beside_the_applications(enabled: Scenario) -
     assert rehearsal["outcome"] == "completed"
     (handed,) = re.findall(r"^CUSTOM STATS: .*\n\s*RUN: (\{.*\})", done["output"], re.MULTILINE)
     reported = json.loads(handed)
-    # The last of its two moves told its own run before; what the rehearsal says of itself takes the place of the rest.
+    # The last of its two moves reported its own run. The rehearsal's own values replace the others.
     assert re.fullmatch(r"\d{8}T\d{6}Z-\w{6}", reported.pop("kafka_dr_run"))
     assert reported == {"kafka_dr_verdict": rehearsal["verdict"], "kafka_dr_outcome": "completed"}
     assert [phase["phase"] for phase in rehearsal["phases"]] == ["prepare", "load", "move", "back", "count", "clean"]
-    # Nobody names a principal that could be kept from writing.
+    # No principal is named that could be denied.
     found = verdicts(rehearsal)
     assert found.pop("cutover") == "UNKNOWN"
     assert set(found.values()) == {"PROVEN"}, rehearsal["checks"]
@@ -109,7 +111,7 @@ def test_a_rehearsal_there_and_back_beside_the_applications(enabled: Scenario) -
     assert {counts[key] for key in ("lost", "processed_twice", "phantom")} == {0}
     assert structure(enabled) == before
     enabled.traffic(1000)
-    # A second one is predicted by the first.
+    # A second rehearsal is predicted from the first.
     enabled.playbook("rehearse", {**QUICK, "kafka_dr_rehearsal_back": True})
     assert rehearsal["predicted"]["rehearsals"] == 0
     again = report(enabled)["predicted"]
@@ -131,7 +133,7 @@ def test_a_rehearsal_of_the_type_continuous(enabled: Scenario) -> None:
     )
 
 
-def test_the_applications_have_noticed_nothing(enabled: Scenario) -> None:
+def test_the_applications_are_unaffected(enabled: Scenario) -> None:
     enabled.traffic(1000)
     enabled.stop()
     found = totals(enabled.check())
@@ -140,8 +142,8 @@ def test_the_applications_have_noticed_nothing(enabled: Scenario) -> None:
 
 
 @pytest.mark.parametrize("at", ["step_load.yml", "phase_commit_offsets.yml", "clean.yml"])
-def test_what_an_interrupted_rehearsal_leaves_is_taken_away(enabled: Scenario, at: str) -> None:
-    # MirrorMaker 2's own group sync has yet to catch up with applications that stand still.
+def test_leftovers_of_an_interrupted_rehearsal_are_removed(enabled: Scenario, at: str) -> None:
+    # MirrorMaker 2's own group sync has yet to catch up with the stopped applications.
     before = at_rest(lambda: everything(enabled), step=2)
     kill_at(enabled, at, "rehearse", QUICK)
     outwait(enabled)
@@ -154,8 +156,8 @@ def test_what_an_interrupted_rehearsal_leaves_is_taken_away(enabled: Scenario, a
     assert not [name for name in command_lines() if str(enabled.folder) in name and "kafka-dr-rehearsal" in name]
 
 
-def test_a_stray_is_named_and_not_touched(enabled: Scenario) -> None:
-    """A copy that somebody else's flow has made of a rehearsal's topic."""
+def test_an_unrelated_leftover_is_reported_and_not_changed(enabled: Scenario) -> None:
+    """Another flow has replicated the topic of a rehearsal."""
     brokers = read_inventory(enabled.inventory)["kafka_dr_clusters"]["B"]["bootstrap_servers"]
     admin = AdminClient({"bootstrap.servers": brokers})
     stray = "X.kafka-dr-rehearsal-B-P-canary"
@@ -172,7 +174,7 @@ def test_a_stray_is_named_and_not_touched(enabled: Scenario) -> None:
 
 
 def test_a_rehearsal_that_fails_cleans_up(enabled: Scenario) -> None:
-    """No second is enough for its readers to come to the end."""
+    """Its readers never have enough time to reach the end."""
     before = everything(enabled)
     done = enabled.playbook("rehearse", {**QUICK, "kafka_dr_max_downtime": 1}, expect=2)
     assert "Nothing of the rehearsal is left" in " ".join(done["output"].split())
@@ -182,7 +184,7 @@ def test_a_rehearsal_that_fails_cleans_up(enabled: Scenario) -> None:
 
 
 def test_a_rehearsal_on_another_host_with_a_folder_of_its_own(enabled: Scenario, tmp_path: Path) -> None:
-    """The host is this machine under another name; what else lies in the folder is nobody's business."""
+    """The host is this machine under another name. Other files in the folder are ignored."""
     (tmp_path / "reports").mkdir()
     (tmp_path / "reports" / "kept").write_text("mine")
     here = {"kafka_dr_run_on": "bastion", "ansible_connection": "local", "ansible_python_interpreter": sys.executable}
@@ -201,13 +203,13 @@ def test_a_rehearsal_on_another_host_with_a_folder_of_its_own(enabled: Scenario,
         ({"kafka_dr_rehearsal_principal": "User:rehearsal"}, "only one is given"),
     ],
 )
-def test_what_would_only_fail_later_is_refused_at_once(enabled: Scenario, variables: dict[str, Any], text: str) -> None:
+def test_a_later_failure_is_refused_at_once(enabled: Scenario, variables: dict[str, Any], text: str) -> None:
     done = enabled.playbook("rehearse", {**QUICK, **variables}, expect=2)
     assert text in " ".join(done["output"].split())
     assert done["changed"] == 0
 
 
-def test_what_is_left_goes_also_when_the_pair_was_disabled_since(enabled: Scenario) -> None:
+def test_leftovers_are_removed_even_if_the_pair_was_disabled_since(enabled: Scenario) -> None:
     kill_at(enabled, "phase_drain.yml", "rehearse", QUICK)
     outwait(enabled)
     enabled.playbook("disable", {"kafka_dr_confirm": "P"})
@@ -216,7 +218,7 @@ def test_what_is_left_goes_also_when_the_pair_was_disabled_since(enabled: Scenar
     enabled.playbook("enable", {"kafka_dr_confirm": "P"})
 
 
-def test_retention_is_held_survives_a_kill_and_a_rehearsal_and_is_given_back(enabled: Scenario) -> None:
+def test_held_retention_survives_a_kill_and_a_rehearsal_and_is_restored(enabled: Scenario) -> None:
     declared = read_inventory(enabled.inventory)["kafka_dr_topics"]
     declared[0]["config"] = {"retention.ms": 3_600_000}
     confirm = {"kafka_dr_confirm": "P", "kafka_dr_topics": declared}
@@ -225,11 +227,11 @@ def test_retention_is_held_survives_a_kill_and_a_rehearsal_and_is_given_back(ena
     before = kept(enabled)
     assert before["P"]["Payments"] == {"retention.ms": "3600000"}
 
-    # What the topics had is written down before the first of them is changed: else -1 would pass for it afterwards.
+    # The original values are stored before the first topic is changed. Otherwise -1 would be taken for the original.
     kill_at(enabled, "Set the retention of the topics", "enable", hold)
     outwait(enabled)
     enabled.playbook("enable", hold)
-    # Nothing bounds their bytes in any case: that is Kafka's own default.
+    # Their bytes are unlimited in any case, which is Kafka's default.
     endless = {alias: {name: {"retention.ms": "-1"} for name in topics} for alias, topics in before.items()}
     assert kept(enabled) == endless
     assert enabled.playbook("enable", hold)["changed"] == 0
@@ -240,14 +242,14 @@ def test_retention_is_held_survives_a_kill_and_a_rehearsal_and_is_given_back(ena
     enabled.playbook("enable", confirm)
     after = kept(enabled)
     assert {alias: after[alias]["Payments"] for alias in after} == {alias: before[alias]["Payments"] for alias in after}
-    # Replicas have what they had, or what MirrorMaker 2 has taken over from their originals since.
+    # Replicas have their original values, or those that MirrorMaker 2 has synced from their originals since.
     values = {value for topics in after.values() for settings in topics.values() for value in settings.values()}
     assert values == {"3600000"}
     assert enabled.playbook("enable", confirm)["changed"] == 0
 
 
 def kept(scenario: Scenario) -> dict[str, dict[str, dict[str, str]]]:
-    """What originals and replicas have set themselves."""
+    """The own settings of originals and replicas."""
     names = {"P": ("Payments", "B.Payments"), "B": ("Payments", "P.Payments")}
     settings = {alias: one["settings"] for alias, one in snapshot(scenario.folder, []).items()}
     return {

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Positions kept ready on the other side by a schedule, in both states of the pair (R11 and R12)."""
+"""A schedule presyncs offsets on the other cluster, in both states of the pair (R11 and R12)."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ CLIENTS = [
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
-    """A pair in the normal state, applications at work, one of the groups falling behind."""
+    """A pair in the normal state, with running applications. One of the groups falls behind."""
     with Scenario(tmp_path_factory.mktemp("presynced"), clients=CLIENTS).up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
         made.start()
@@ -46,7 +46,7 @@ def checkpoint(pair: Scenario, to: str, *options: str, **variables: Any) -> dict
 
 
 def originals(pair: Scenario, alias: str) -> list[tuple[str, str, int, int]]:
-    """Positions on the original topic: MirrorMaker 2 writes none there."""
+    """Offsets on the original topic. MirrorMaker 2 writes none there."""
     seen = snapshot(pair.folder, ["settlement", "fraud"])[alias]["committed_offsets"]
     return [(group, *one) for group, rows in seen.items() for one in rows if one[0] == "Payments"]
 
@@ -62,20 +62,20 @@ def start_readers(pair: Scenario) -> None:
 
 
 def worked(pair: Scenario, records: int) -> None:
-    """So many more are written, and all groups have read on; the slow one need not have caught up."""
+    """Wait until this many more records are written and all groups have read more. The slow one need not catch up."""
     written, read = pair.count("acknowledged") + records, pair.slowest_reader() + records // 4
     pair.wait(lambda: pair.count("acknowledged") >= written, 120, f"{records} more records are acknowledged")
     pair.wait(lambda: pair.slowest_reader() >= read, 120, "all groups read on")
 
 
 def presynced(pair: Scenario, to: str) -> dict[str, Any]:
-    """Readers stand still in the middle of their work: after the job every position on the other side is exact."""
+    """Readers are stopped in the middle of their work. After the job every offset on the other cluster is exact."""
     stop_readers(pair)
-    # The flow may still have to copy what they have read last; the job counts that instead of waiting for it.
-    pair.wait(lambda: checkpoint(pair, to)["rereads"] == 0, 120, "everything that was read is copied")
+    # The flow may still have to replicate the last records they read. The job counts those and does not wait for them.
+    pair.wait(lambda: checkpoint(pair, to)["rereads"] == 0, 120, "every record that was read is replicated")
     done = checkpoint(pair, to)
     assert done["outcome"] == "done"
-    assert done["committed"] == 0  # a second run has nothing left to raise
+    assert done["committed"] == 0  # A second run has nothing left to raise.
     assert done["preexisting_higher_offsets"] == done["left_out"] == []
     assert {row["quality"] for row in done["committed_offsets"]} == {"exact"}
     assert [row for row in done["committed_offsets"] if row["existing"] != row["offset"]] == []
@@ -83,12 +83,12 @@ def presynced(pair: Scenario, to: str) -> dict[str, Any]:
     return done
 
 
-def test_while_applications_run_on_p_b_is_ready(pair: Scenario) -> None:
+def test_while_applications_run_on_p_offsets_on_b_are_presynced(pair: Scenario) -> None:
     worked(pair, 3000)
     done = presynced(pair, "B")
-    # Four topics: the originals of B are prepared as well as the replicas.
+    # Four topics: the originals of B get offsets as well as the replicas.
     assert {row["topic"] for row in done["committed_offsets"]} == {"Payments", "P.Payments"}
-    # A disaster tells by where they lie which of MirrorMaker 2's checkpoints are newer than this.
+    # A disaster failover uses their offsets to find newer checkpoints of MirrorMaker 2.
     there = Kafka(read_inventory(pair.inventory)["kafka_dr_clusters"]["B"]["bootstrap_servers"], {}, 15.0)
     values = (read_latest(there, STATE_TOPIC) or {}).values()
     noted = {value["group"]: value["checkpoints"] for value in values if value["kind"] == "committed_offsets"}
@@ -97,7 +97,7 @@ def test_while_applications_run_on_p_b_is_ready(pair: Scenario) -> None:
     assert all(0 < one <= end for one in noted.values()), (noted, end)
 
 
-def test_the_side_where_they_live_is_never_written(pair: Scenario) -> None:
+def test_the_active_cluster_is_never_written(pair: Scenario) -> None:
     before = originals(pair, "B")
     done = checkpoint(pair, "P")
     assert (done["outcome"], done["changed"]) == ("skipped", 0)
@@ -116,13 +116,13 @@ def test_check_mode_writes_nothing(pair: Scenario) -> None:
     assert would["changed"] == 1
 
 
-def test_while_applications_run_on_b_p_is_ready_which_mirrormaker_2_never_does(pair: Scenario) -> None:
+def test_while_applications_run_on_b_offsets_on_p_are_presynced_unlike_with_mirrormaker_2(pair: Scenario) -> None:
     worked(pair, 1500)
     done = presynced(pair, "P")
     mirrored = [row for row in done["committed_offsets"] if row["topic"] == "Payments"]
     assert mirrored
     assert {row["checkpoint"] for row in mirrored} == {None}
-    # The way back finds what it would have committed.
+    # The way back finds the offsets that it would have committed.
     home = pair.move("failback", "P", kafka_dr_drain_groups_timeout=1)
     assert home["outcome"] == "completed"
     assert [
@@ -130,14 +130,14 @@ def test_while_applications_run_on_b_p_is_ready_which_mirrormaker_2_never_does(p
     ] == []
 
 
-def test_a_group_with_members_on_the_other_side_is_named_and_left_alone(pair: Scenario) -> None:
+def test_a_group_with_members_on_the_other_cluster_is_reported_and_not_changed(pair: Scenario) -> None:
     from confluent_kafka import Consumer
 
     clusters = read_inventory(pair.inventory)["kafka_dr_clusters"]
     reader = Consumer({"bootstrap.servers": clusters["B"]["bootstrap_servers"], "group.id": "fraud"})
     try:
         reader.subscribe(["Payments"])
-        pair.wait(lambda: reader.poll(0.2) is not None or bool(reader.assignment()), 60, "the stranger has joined")
+        pair.wait(lambda: reader.poll(0.2) is not None or bool(reader.assignment()), 60, "the reader has joined")
         done = pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"}, expect=2)
         assert "fraud" in done["output"]
         assert "members on B" in done["output"]
@@ -145,7 +145,7 @@ def test_a_group_with_members_on_the_other_side_is_named_and_left_alone(pair: Sc
         reader.close()
 
 
-def test_nothing_is_written_in_the_middle_of_a_run(pair: Scenario) -> None:
+def test_nothing_is_written_during_an_unfinished_run(pair: Scenario) -> None:
     clusters = read_inventory(pair.inventory)["kafka_dr_clusters"]
     journal = of_journal({"clusters": clusters, "pair": "B-P"})
     opened = run_module(dr_journal, {**journal, "event": "started", "data": {"type": "cutoff", "from": "P", "to": "B"}})

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Applications under load move to B and home again; the ledgers count, record by record."""
+"""Applications under load move to B and home again, and the ledgers count every record."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def seen(scenario: Scenario) -> dict[str, Any]:
 
 
 def settled(scenario: Scenario) -> dict[str, Any]:
-    """A snapshot that does not move any more: MirrorMaker 2 goes on writing positions for a while."""
+    """A snapshot that does not change any more: MirrorMaker 2 continues to write offsets for a while."""
     last: list[dict[str, Any]] = [seen(scenario)]
 
     def still() -> bool:
-        time.sleep(2.5)  # longer than the lab's checkpoint and group sync intervals together
+        time.sleep(2.5)  # Longer than the lab's checkpoint and group sync intervals together.
         last.append(seen(scenario))
         return last[-1] == last[-2]
 
@@ -40,7 +40,7 @@ def settled(scenario: Scenario) -> dict[str, Any]:
 
 
 def harmless(scenario: Scenario) -> dict[str, int]:
-    """Stop the applications, compare, start them again; the counts must show no harm."""
+    """Stop the applications, compare, start them again. The counts must show no harm."""
     scenario.stop()
     counted = totals(scenario.check())
     scenario.start()
@@ -69,7 +69,7 @@ def test_enable_checks_then_applies_then_changes_nothing(scenario: Scenario) -> 
     again = scenario.playbook("enable", {"kafka_dr_confirm": "P"})
     assert again["changed"] == 0
     assert seen(scenario) == after
-    # R10: the group sync of MirrorMaker 2 must not write where the applications live.
+    # R10: the group sync of MirrorMaker 2 must not write on the active cluster.
     assert after["P"]["connectors"].get("B->P.MirrorCheckpointConnector", ("STOPPED",))[0] == "STOPPED"
     assert after["B"]["connectors"]["P->B.MirrorCheckpointConnector"][0] == "RUNNING"
 
@@ -84,7 +84,7 @@ def test_status_shows_where_the_applications_live(enabled: Scenario) -> None:
 
 
 @pytest.mark.parametrize("number", [1, 2])
-def test_round_trip_by_cutoff_loses_and_repeats_nothing(enabled: Scenario, number: int) -> None:
+def test_a_round_trip_by_cutoff_loses_and_repeats_nothing(enabled: Scenario, number: int) -> None:
     enabled.traffic(2000)
     out = enabled.move("failover_cutoff", "B")
     enabled.traffic(2000)
@@ -101,15 +101,15 @@ def test_round_trip_by_cutoff_loses_and_repeats_nothing(enabled: Scenario, numbe
             == verdicts["groups"]
             == "PROVEN"
         )
-        # Not asked is not proven: without a fence and without the audit the whole is UNKNOWN.
+        # An unchecked part is not proven: without a fence and without the audit the whole is UNKNOWN.
         assert verdicts["fence"] == report["verdict"] == "UNKNOWN"
         assert report["rereads"] == 0
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-def test_ten_round_trips_in_a_row_leave_what_producers_wrote(enabled: Scenario) -> None:
-    """No growth, no loop: original and replica together hold every record once, on either side."""
+def test_ten_round_trips_in_a_row_leave_exactly_the_written_records(enabled: Scenario) -> None:
+    """No growth, no loop: original and replica together have every record once, on each cluster."""
     enabled.start()
     for _number in range(10):
         enabled.traffic(1000)
@@ -158,17 +158,18 @@ def test_check_mode_of_every_playbook_changes_nothing(enabled: Scenario) -> None
     enabled.start()
     assert after == before
     assert enabled.plan("enable") == {}
-    # Only taking down what is up would change something, and positions that MirrorMaker 2 has not brought that far.
+    # Only disabling the flows would change something, and committing offsets that MirrorMaker 2 has not synced that
+    # far.
     assert {name for name, changed in would.items() if changed} - {"reverse_checkpoint"} == {"disable"}
 
 
 @pytest.mark.parametrize("bound", [{"kafka_dr_drain_timeout": 5}, {"kafka_dr_max_downtime": 15}])
-def test_a_flow_that_cannot_be_drained_stops_the_run_and_everything_goes_back(
+def test_a_flow_that_cannot_be_drained_stops_the_run_and_everything_is_undone(
     enabled: Scenario, bound: dict[str, int]
 ) -> None:
-    """R16: before the point of no return a failed run undoes itself. R5: the transaction is named."""
+    """R16: a run that fails before the point of no return undoes itself. R5: the transaction is named."""
     servers = read_inventory(enabled.inventory)["kafka_dr_clusters"]["P"]["bootstrap_servers"]
-    # Open for longer than the playbook takes on a busy machine: the broker would end it meanwhile.
+    # Open for longer than the playbook takes on a busy machine. Otherwise the broker would end it meanwhile.
     long = {"transactional.id": uuid.uuid4().hex, "transaction.timeout.ms": 600_000}
     producer = Producer({"bootstrap.servers": servers, **long})
     producer.init_transactions(30)
@@ -182,7 +183,7 @@ def test_a_flow_that_cannot_be_drained_stops_the_run_and_everything_goes_back(
     report = json.loads((enabled.reports / "cutoff-B.json").read_text())
     assert report["outcome"] == "undone"
     assert "open transaction" in report["failure"]["message"]
-    # By the bound, not because nothing moved for kafka_dr_stall_timeout.
+    # By the timeout, and not by kafka_dr_stall_timeout.
     assert "the time-out was reached" in report["failure"]["message"]
     assert "back on P" in done["output"]
     enabled.traffic(1000)
@@ -191,13 +192,13 @@ def test_a_flow_that_cannot_be_drained_stops_the_run_and_everything_goes_back(
 
 
 @pytest.mark.parametrize("phase", ["barrier", "start"])
-def test_a_killed_run_goes_on_where_it_was(enabled: Scenario, phase: str) -> None:
+def test_a_killed_run_resumes_where_it_was(enabled: Scenario, phase: str) -> None:
     enabled.traffic(1000)
     to = "B" if phase == "barrier" else "P"
     if phase == "barrier":
         kill_in_phase(enabled, phase, to)
     else:
-        # Just behind the event that says so.
+        # Just after the event that records it.
         kill_at(enabled, ": Record that the point of no return is passed]", "failback", {"kafka_dr_confirm": to})
         done = enabled.playbook("abandon", {"kafka_dr_confirm": "B"}, expect=2)
         assert "has passed the point of no return" in done["output"]
@@ -210,8 +211,8 @@ def test_a_killed_run_goes_on_where_it_was(enabled: Scenario, phase: str) -> Non
     harmless(enabled)
 
 
-def test_a_run_that_is_at_work_is_neither_joined_nor_taken_back(enabled: Scenario) -> None:
-    """R25."""
+def test_an_active_run_is_neither_joined_nor_undone(enabled: Scenario) -> None:
+    """R25: only one run of a pair is active at a time."""
     enabled.traffic(1000)
     others: list[dict[str, Any]] = []
 
@@ -228,7 +229,7 @@ def test_a_run_that_is_at_work_is_neither_joined_nor_taken_back(enabled: Scenari
     harmless(enabled)
 
 
-def test_a_killed_run_is_taken_back(enabled: Scenario) -> None:
+def test_a_killed_run_is_undone(enabled: Scenario) -> None:
     enabled.traffic(1000)
     kill_in_phase(enabled, "commit_offsets", "B")
     text = enabled.playbook("status")["output"]
@@ -246,11 +247,11 @@ def test_a_killed_run_is_taken_back(enabled: Scenario) -> None:
     harmless(enabled)
 
 
-def test_continuous_loses_and_repeats_nothing(enabled: Scenario) -> None:
+def test_a_continuous_move_loses_and_repeats_nothing(enabled: Scenario) -> None:
     enabled.traffic(2000)
     out = enabled.move("failover_continuous", "B")
     enabled.traffic(2000)
-    # Killed where the consumers are on P already: what they read there until the run goes on, they have read.
+    # Killed when the consumers are on P already: the records that they read there until the run resumes count as read.
     there = {"kafka_dr_confirm": "P", "kafka_dr_type": "continuous"}
     kill_at(enabled, "phase_move_producers.yml", "failback", there)
     enabled.traffic(1000)
@@ -261,23 +262,23 @@ def test_continuous_loses_and_repeats_nothing(enabled: Scenario) -> None:
     enabled.start()
     harm = {key: counted[key] for key in ("lost", "phantom", "unknown", "processed_twice")}
     assert harm == dict.fromkeys(harm, 0)
-    # Order across an original and its replica is not kept by this type.
+    # This type does not keep the order across an original and its replica.
     assert out["rereads"] == home["rereads"] == 0
 
 
-def test_a_hook_that_fails_before_the_point_of_no_return_takes_the_run_back(enabled: Scenario, tmp_path: Path) -> None:
+def test_a_hook_that_fails_before_the_point_of_no_return_undoes_the_run(enabled: Scenario, tmp_path: Path) -> None:
     said = tmp_path / "said"
     tasks = tmp_path / "tasks.yml"
     tasks.write_text(json.dumps([{"name": "Take too long", "ansible.builtin.command": {"argv": ["sleep", "30"]}}]))
     dead = tmp_path / "dead.yml"
-    nobody = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 1}
-    ask = {"name": "Ask", "ansible.builtin.ping": {}, "delegate_to": "nobody", "vars": nobody}
+    unreachable = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 1}
+    ask = {"name": "Ask", "ansible.builtin.ping": {}, "delegate_to": "unreachable", "vars": unreachable}
     switch = {"name": "Switch", "ansible.builtin.file": {"path": str(tmp_path / "switched"), "state": "touch"}}
     dead.write_text(json.dumps([ask, switch]))
-    tell = ["sh", "-c", f'env | grep ^KAFKA_DR_ | sort | tr "\\n" " " >> {said}; echo >> {said}']
+    report_command = ["sh", "-c", f'env | grep ^KAFKA_DR_ | sort | tr "\\n" " " >> {said}; echo >> {said}']
     start = {"when": "before", "phase": "start"}
     hooks = [
-        {"name": "tell", "when": "before", "phase": "run", "command": tell},
+        {"name": "report", "when": "before", "phase": "run", "command": report_command},
         {"name": "busy", "when": "after", "phase": "barrier", "command": ["false"], "on_error": "go_on"},
         {
             "name": "slow",
@@ -288,10 +289,10 @@ def test_a_hook_that_fails_before_the_point_of_no_return_takes_the_run_back(enab
             "on_error": "go_on",
         },
         {"name": "dead", **start, "tasks_file": str(dead)},
-        {"name": "not reached", "when": "after", "phase": "start", "command": tell},
+        {"name": "not reached", "when": "after", "phase": "start", "command": report_command},
         {"name": "lenient", "when": "before", "phase": "undo", "command": ["false"]},
-        {"name": "outcome", "when": "after", "phase": "run", "command": tell},
-        {"name": "another type", "when": "before", "phase": "run", "types": ["disaster"], "command": tell},
+        {"name": "outcome", "when": "after", "phase": "run", "command": report_command},
+        {"name": "another type", "when": "before", "phase": "run", "types": ["disaster"], "command": report_command},
     ]
     variables = {"kafka_dr_confirm": "B", "kafka_dr_hooks": hooks}
     last = enabled.reports / "cutoff-B.json"
@@ -312,7 +313,7 @@ def test_a_hook_that_fails_before_the_point_of_no_return_takes_the_run_back(enab
     assert not (tmp_path / "switched").exists()
     assert "back on P" in done["output"]
     ran = [(hook["name"], hook["failure"] is None) for hook in report["hooks"]]
-    assert ran == [("tell", True), ("busy", False), ("slow", False), ("dead", False), ("lenient", False)]
+    assert ran == [("report", True), ("busy", False), ("slow", False), ("dead", False), ("lenient", False)]
     assert 2 <= report["hooks"][2]["seconds"] < 15
     assert '"false" exited with 1' in report["hooks"][1]["failure"]
     first, last = said.read_text().splitlines()
@@ -324,7 +325,7 @@ def test_a_hook_that_fails_before_the_point_of_no_return_takes_the_run_back(enab
     enabled.traffic(500)
 
 
-def test_hooks_around_a_move_that_goes_well(enabled: Scenario, tmp_path: Path) -> None:
+def test_hooks_around_a_successful_move(enabled: Scenario, tmp_path: Path) -> None:
     said = tmp_path / "said"
     tasks = tmp_path / "tasks.yml"
     moment = "{{ cutover_hook_facts.KAFKA_DR_WHEN }} {{ cutover_hook_facts.KAFKA_DR_PHASE }}"
@@ -343,7 +344,7 @@ def test_hooks_around_a_move_that_goes_well(enabled: Scenario, tmp_path: Path) -
     harmless(enabled)
 
 
-def test_disable_takes_the_flows_down_and_nothing_else(enabled: Scenario) -> None:
+def test_disable_only_removes_the_flows(enabled: Scenario) -> None:
     enabled.stop()
     before = settled(enabled)
     enabled.playbook("disable", {"kafka_dr_confirm": "P"})
@@ -356,7 +357,7 @@ def test_disable_takes_the_flows_down_and_nothing_else(enabled: Scenario) -> Non
 
 
 def _plan_of_the_check_run(enabled: Scenario, output: str) -> None:
-    """It writes a report of its own, and shows what it would do."""
+    """Write a report of its own, and show the planned changes."""
     report = json.loads((enabled.reports / "check-cutoff-B.json").read_text())
     assert report["outcome"] == "checked"
     plan = report["plan"]

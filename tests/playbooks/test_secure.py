@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A secured pair moves like an open one, and no password is in anything that is written or shown on the way."""
+"""A secured pair moves like an open one, and no written or shown text has a password."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def lab(secured: Scenario) -> Lab:
 
 @pytest.fixture(scope="module", autouse=True)
 def seen(lab: Lab) -> Iterator[dict[str, set[str]]]:
-    """Command lines of playbooks while the tests below ran, and of whatever program those that hold a secret."""
+    """The command lines of playbooks during the tests below, and of all programs with a secret."""
     found: dict[str, set[str]] = {"playbooks": set(), "leaks": set()}
     over = threading.Event()
 
@@ -80,7 +80,7 @@ def _lab(secured: Scenario) -> dict[str, object]:
 def test_enable_proves_both_flows(secured: Scenario, lab: Lab) -> None:
     done = secured.playbook("enable", {"kafka_dr_confirm": "P"})
     assert "PROVEN: applications live on P" in done["output"]
-    # It is a run that shows all it has.
+    # The most verbose run.
     assert '"invocation": {' in done["output"]
     assert leaks(lab, done["output"].splitlines()) == []
     assert secured.playbook("enable", {"kafka_dr_confirm": "P"})["changed"] == 0
@@ -97,8 +97,8 @@ def test_a_cutoff_moves_the_applications(secured: Scenario, lab: Lab) -> None:
     secured.traffic(1000)
 
 
-def test_it_comes_back_without_a_loss(secured: Scenario, lab: Lab) -> None:
-    """And is fenced the other way round; a run that undoes itself opens again what it had closed."""
+def test_a_failback_loses_nothing(secured: Scenario, lab: Lab) -> None:
+    """The fence is moved to the other cluster. A run that undoes itself opens again what it had fenced."""
     report = secured.move("failback", "P")
     assert report["outcome"] == "completed"
     assert {check["verdict"] for check in report["checks"] if check["name"] == "fence"} == {"PROVEN"}
@@ -114,7 +114,7 @@ def test_it_comes_back_without_a_loss(secured: Scenario, lab: Lab) -> None:
 
 
 def refusal(lab: Lab, alias: str) -> int | None:
-    """Why the application may not write there; None: it may. Nothing is written where the fence holds."""
+    """The reason why the application may not write there, or None. Nothing is written while the fence holds."""
     seen: list[Any] = []
     servers = lab.info()["clusters"][alias]["bootstrap_servers"]
     login = {**lab.paths.security.client("producer"), "bootstrap.servers": servers, "log_level": 0}
@@ -124,15 +124,15 @@ def refusal(lab: Lab, alias: str) -> int | None:
     return seen[0].code() if seen and seen[0] else None
 
 
-def test_the_audit_proves_both_sides(secured: Scenario, lab: Lab) -> None:
-    """Behind the last write, so that there is not more to compare the busier the machine is."""
+def test_the_audit_proves_both_clusters(secured: Scenario, lab: Lab) -> None:
+    """This runs after the last write, so that a busier machine does not have more to compare."""
     secured.playbook("status")
     secured.playbook("verify")
     assert json.loads((secured.reports / "audit.json").read_text())["verdict"] == "PROVEN"
 
 
-def test_a_rehearsal_is_proven_as_a_whole(secured: Scenario, lab: Lab) -> None:
-    """With a principal of its own that the fence keeps out; and nobody is told a password, or keeps a right."""
+def test_a_rehearsal_is_proven_completely(secured: Scenario, lab: Lab) -> None:
+    """Its own principal is fenced out. No password is passed on, and no ACL is left."""
     before = {alias: _rights(lab, alias) for alias in ("P", "B")}
     variables = {
         "kafka_dr_confirm": "B",
@@ -147,15 +147,15 @@ def test_a_rehearsal_is_proven_as_a_whole(secured: Scenario, lab: Lab) -> None:
 
 
 def _rights(lab: Lab, alias: str) -> set[str]:
-    """Of everybody."""
+    """The ACLs of all principals."""
     client = admin(lab, alias)
     everything = (ResourceType.ANY, None, ResourcePatternType.ANY, None, None, AclOperation.ANY, AclPermissionType.ANY)
     return {str(acl) for acl in client.describe_acls(AclBindingFilter(*everything)).result()}
 
 
-def test_no_password_lies_anywhere_but_in_its_own_file(secured: Scenario, lab: Lab, seen: dict[str, set[str]]) -> None:
-    """Below the lab lie inventory, endpoint files, what playbooks showed with -vvv, logs of Kafka, reports, metrics,
-    and the clusters' data: journal, prepared positions, and what Connect keeps.
+def test_no_password_is_outside_its_own_file(secured: Scenario, lab: Lab, seen: dict[str, set[str]]) -> None:
+    """The lab folder has the inventory, endpoint files, the -vvv output of playbooks, logs of Kafka, reports, metrics,
+    and the clusters' data: the journal, presynced offsets, and Connect's internal topics.
     """
     metrics = secured.reports / "kafka_dr.prom"
     secured.playbook("readiness", {"kafka_dr_metrics_file": str(metrics)})
@@ -186,14 +186,16 @@ def test_no_password_lies_anywhere_but_in_its_own_file(secured: Scenario, lab: L
 
 
 def observations(lab: Lab) -> dict[str, int]:
-    """Where the state topics end, in which readiness keeps its looks."""
+    """The ends of the state topics, in which readiness stores its observations."""
     servers = {alias: cluster["bootstrap_servers"] for alias, cluster in lab.info()["clusters"].items()}
     client = lab.client()
     return {alias: end({**client, "bootstrap.servers": servers[alias]}, "kafka-dr-state-internal") for alias in servers}
 
 
 def bundle(secured: Scenario) -> dict[str, Any]:
-    """``about.json`` of a new support bundle, which is unpacked below the lab: packed it would show no password."""
+    """``about.json`` of a new support bundle, which is unpacked below the lab, because an archive would hide a
+    password.
+    """
     before = set(secured.reports.iterdir())
     assert secured.playbook("support_bundle")["changed"] == 0
     (path,) = set(secured.reports.iterdir()) - before
@@ -209,8 +211,8 @@ def bundle(secured: Scenario) -> dict[str, Any]:
     return about
 
 
-def test_readiness_names_the_right_that_is_missing(secured: Scenario, lab: Lab) -> None:
-    """Nothing else would: as long as the applications work on P, nobody is refused on B."""
+def test_readiness_names_the_missing_acl(secured: Scenario, lab: Lab) -> None:
+    """No other check would: as long as the applications run on P, no client is refused on B."""
 
     def rights() -> tuple[str, str]:
         secured.playbook("readiness")
@@ -228,13 +230,11 @@ def test_readiness_names_the_right_that_is_missing(secured: Scenario, lab: Lab) 
     assert rights()[0] == "YES"
 
 
-def test_the_playbook_rights_grants_what_the_clients_need_and_exact_takes_the_rest_away(
-    secured: Scenario, lab: Lab
-) -> None:
+def test_the_playbook_rights_grants_the_needed_acls_and_exact_deletes_the_rest(secured: Scenario, lab: Lab) -> None:
     join = _acl(ResourceType.GROUP, "settlement", AclOperation.READ, AclPermissionType.ALLOW)
     more = _acl(ResourceType.TOPIC, "elsewhere", AclOperation.READ, AclPermissionType.ALLOW)
     before = {alias: _rights(lab, alias) for alias in ("P", "B")}
-    # As a cutover has left it: the fence of the idle side is up.
+    # A cutover has left the fence of the idle cluster.
     assert any("DENY" in right for right in before["B"])
     _take(lab, "B", join)
     _give(lab, "B", more)
@@ -250,19 +250,19 @@ def test_the_playbook_rights_grants_what_the_clients_need_and_exact_takes_the_re
     assert secured.playbook("rights", {"kafka_dr_confirm": "P", "kafka_dr_rights": "exact"})["changed"] == 0
 
 
-def test_a_side_that_does_not_let_the_run_in_is_not_taken_for_lost(secured: Scenario) -> None:
+def test_a_cluster_that_refuses_the_login_is_not_taken_for_lost(secured: Scenario) -> None:
     clusters = read_inventory(secured.inventory)["kafka_dr_clusters"]
     clusters["P"]["admin_client"]["sasl.password"] = "another-word"
     done = secured.playbook("failover_disaster", {"kafka_dr_confirm": "B", "kafka_dr_clusters": clusters}, expect=2)
     assert "it is unknown whether it is lost" in " ".join(done["output"].split())
-    assert done["changed"] <= 1  # the report
+    assert done["changed"] <= 1  # The report.
 
 
-# ---- rights that the playbooks do not have
+# ---- missing rights of the playbooks -----
 
 
 WITHHELD = [
-    # Everything is allowed but this.
+    # Everything except this is allowed.
     ("B", ResourceType.TOPIC, "P.Payments", AclOperation.DESCRIBE),
     ("B", ResourceType.TOPIC, "P.Payments", AclOperation.READ),
     ("P", ResourceType.GROUP, "settlement", AclOperation.DESCRIBE),
@@ -272,7 +272,7 @@ WITHHELD = [
 
 @pytest.fixture(scope="module")
 def limited(secured: Scenario, lab: Lab) -> Iterator[dict[str, Any]]:
-    """The applications at work, and the clusters with a login that may do everything until something is denied."""
+    """Running applications, and clusters with a login that may do everything until an operation is denied."""
     clusters: dict[str, Any] = read_inventory(secured.inventory)["kafka_dr_clusters"]
     for cluster in clusters.values():
         login = cluster["admin_client"]
@@ -295,7 +295,7 @@ def limited(secured: Scenario, lab: Lab) -> Iterator[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("alias", "kind", "name", "operation"), WITHHELD)
-def test_evidence_that_is_withheld_is_never_green(
+def test_missing_evidence_never_gives_yes(
     secured: Scenario,
     lab: Lab,
     limited: dict[str, Any],
@@ -304,7 +304,7 @@ def test_evidence_that_is_withheld_is_never_green(
     name: str,
     operation: AclOperation,
 ) -> None:
-    """UNKNOWN, exit code 2, nothing changed; and who refused what."""
+    """UNKNOWN, exit code 2, nothing changed; and which cluster refused which operation."""
     ban = _acl(kind, name, operation, AclPermissionType.DENY)
     _give(lab, alias, ban)
     try:
@@ -342,15 +342,15 @@ def _take(lab: Lab, alias: str, acl: AclBinding) -> None:
         done.result()
 
 
-def test_a_support_bundle_of_a_pair_with_a_dead_side_says_what_is_missing(secured: Scenario, lab: Lab) -> None:
-    # What a producer could not send while its broker is away would have to be waited for.
+def test_a_support_bundle_of_a_pair_with_a_dead_cluster_names_the_missing_parts(secured: Scenario, lab: Lab) -> None:
+    # Otherwise the records that a producer cannot send while its broker is down would have to be waited for.
     secured.stop()
     for part in ("connect", "broker"):
         lab.stop("P", part)
     try:
         began = time.monotonic()
         about = bundle(secured)
-        # It asks one after the other for some time-outs of 10 and 15 seconds.
+        # The requests run one after another, with timeouts of 10 and 15 seconds.
         assert time.monotonic() - began < 180
     finally:
         for part in ("broker", "connect"):

@@ -37,16 +37,16 @@ REQUESTS = 12
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
-    """A pair before anything is set up; each test goes on where the one before ended."""
+    """A pair before any configuration. Each test continues where the one before ended."""
     with Scenario(tmp_path_factory.mktemp("srm"), partitions=4, clients=CLIENTS, engine="srm").up() as made:
         yield made
 
 
-# ---- what must not be changed
+# ---- invalid configurations -
 
 
 BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
-    # what the site says, variables of the run, what is told
+    # The site's answer, variables of the run, the message.
     ({"runtime": "7.3.1"}, {"reverse": "required"}, 'it needs Runtime 7.3.2, found "7.3.1'),
     ({}, {"service": "srm"}, 'There is no service "srm" in cluster "Cluster 1". Services there:'),
     ({}, {"cluster": "Cluster 7"}, 'There is no cluster "Cluster 7"'),
@@ -57,7 +57,7 @@ BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("switches", "site", "said"), BAD, ids=[said[:40] for _switches, _site, said in BAD])
-def test_what_cannot_work_is_refused_and_nothing_is_written(
+def test_each_invalid_configuration_is_refused_and_nothing_is_written(
     pair: Scenario, switches: dict[str, Any], site: dict[str, Any], said: str
 ) -> None:
     manager = Site(pair, "B")
@@ -77,7 +77,7 @@ def test_what_cannot_work_is_refused_and_nothing_is_written(
 
 
 def test_a_driver_that_writes_to_all_clusters_is_refused(pair: Scenario) -> None:
-    """Both sites would run both flows then, and stopping one site would stop nothing."""
+    """Both sites would run both flows, and stopping one site would stop nothing."""
     manager = Site(pair, "P")
     group = (
         f"{manager.service}/roleConfigGroups/streams_replication_manager-STREAMS_REPLICATION_MANAGER_DRIVER-BASE/config"
@@ -91,7 +91,7 @@ def test_a_driver_that_writes_to_all_clusters_is_refused(pair: Scenario) -> None
     assert "The Driver of P must write to P only" in done["output"]
 
 
-def test_passwords_are_not_printed_where_a_task_fails(pair: Scenario) -> None:
+def test_passwords_are_not_printed_if_a_task_fails(pair: Scenario) -> None:
     """Ansible prints the variable of a loop after the module has masked its own result."""
     declared = read_inventory(pair.inventory)["kafka_dr_srm"]
     declared["B"]["client"]["url_password"] = "not-the-right-one"
@@ -117,12 +117,12 @@ def servers(pair: Scenario, alias: str) -> str:
     return str(Lab(pair.folder, quiet=True).info()["clusters"][alias]["bootstrap_servers"])
 
 
-def test_replicas_that_something_else_has_filled_are_refused_without_advice_to_adopt(pair: Scenario) -> None:
+def test_replicas_filled_by_another_flow_are_refused_without_advice_to_adopt(pair: Scenario) -> None:
     """R33: SRM would replicate every record a second time, and its offsets cannot be set."""
     before = {alias: site.lines() for alias, site in sites(pair).items()}
     client = {alias: admin(Lab(pair.folder, quiet=True), alias) for alias in sites(pair)}
     for alias, topic in (("P", "Payments"), ("B", "P.Payments")):
-        # An enable that failed late, in a test before this one, has made the original already.
+        # An enable of an earlier test that failed late has already created the original.
         if topic not in client[alias].list_topics(timeout=15).topics:
             client[alias].create_topics([NewTopic(topic, 4, 1)])[topic].result(15)
     producer = Producer({"bootstrap.servers": servers(pair, "B")})
@@ -145,7 +145,7 @@ def test_replicas_that_something_else_has_filled_are_refused_without_advice_to_a
 # ---- enabling
 
 
-def test_check_mode_says_what_enabling_would_write_line_by_line_and_writes_nothing(pair: Scenario) -> None:
+def test_check_mode_shows_each_line_that_enable_would_write_and_writes_nothing(pair: Scenario) -> None:
     before = {alias: site.lines() for alias, site in sites(pair).items()}
     for site in sites(pair).values():
         site.forget()
@@ -156,8 +156,8 @@ def test_check_mode_says_what_enabling_would_write_line_by_line_and_writes_nothi
     assert {row["method"] for site in sites(pair).values() for row in site.requests()} == {"GET"}
 
 
-def test_enabling_explains_what_was_pasted_from_the_documents_and_writes_what_works(pair: Scenario) -> None:
-    """Seed 002 prints P->B=true, which every MirrorMaker 2 takes without a word and ignores."""
+def test_enable_explains_a_line_from_the_documentation_and_writes_the_effective_one(pair: Scenario) -> None:
+    """Cloudera's documentation has P->B=true, which every MirrorMaker 2 accepts silently and ignores."""
     pasted = Site(pair, "B")
     pasted.set_lines([*pasted.lines(), "P->B=true"])
     done = pair.playbook("enable", {"kafka_dr_confirm": "P"})
@@ -165,13 +165,13 @@ def test_enabling_explains_what_was_pasted_from_the_documents_and_writes_what_wo
     for site in sites(pair).values():
         assert {"P->B.enabled=true", "B->P.enabled=true"} <= set(site.lines())
         assert "B->P.sync.group.offsets.enabled=false" in site.lines()
-    assert "P->B=true" in Site(pair, "B").lines()  # somebody's own line
+    assert "P->B=true" in Site(pair, "B").lines()  # A line from another source.
     assert "replication.factor=1" in Site(pair, "B").lines()
     pair.start()
     pair.traffic(1000)
 
 
-def test_enabling_again_changes_nothing_and_asks_little(pair: Scenario) -> None:
+def test_enabling_again_changes_nothing_and_sends_few_requests(pair: Scenario) -> None:
     for site in sites(pair).values():
         site.forget()
     done = pair.playbook("enable", {"kafka_dr_confirm": "P"})
@@ -183,7 +183,7 @@ def test_enabling_again_changes_nothing_and_asks_little(pair: Scenario) -> None:
     print(f"enable again: {done['seconds']:.1f} s, requests {counts}")
 
 
-def test_status_sees_a_changed_site_that_was_not_restarted(pair: Scenario) -> None:
+def test_status_reports_a_changed_site_that_was_not_restarted(pair: Scenario) -> None:
     site = Site(pair, "B")
     before = site.lines()
     site.set_lines([*before, "P->B.source.consumer.isolation.level=read_uncommitted"])
@@ -202,7 +202,7 @@ def readiness(pair: Scenario, **variables: Any) -> dict[str, tuple[str, str]]:
     return {row["name"]: (row["answer"], row["found"]) for row in report["checks"]}
 
 
-def test_readiness_reads_the_lists_and_sees_what_is_off_or_stale(pair: Scenario) -> None:
+def test_readiness_reads_the_lists_and_reports_disabled_or_stale_settings(pair: Scenario) -> None:
     found = readiness(pair)
     assert {found[name][0] for name in ("flow_carries", "back_carries", "flow_settings")} == {"YES"}, found
 
@@ -218,7 +218,7 @@ def test_readiness_reads_the_lists_and_sees_what_is_off_or_stale(pair: Scenario)
     answer, text = readiness(pair, kafka_dr_srm=declared)["flow_carries"]
     assert (answer, "did not return the list topics of P->B: " in text, "/nowhere" in text) == ("UNKNOWN", True, True)
 
-    # What enable has switched on, somebody switches off, and restarts nothing.
+    # A setting that enable switched on is switched off manually, without a restart.
     Site(pair, "B").put("cloudera.reverse.checkpointing.enabled", "false")
     found = readiness(pair)
     assert found["flow_carries"][0] == found["flow_settings"][0] == "NO"
@@ -248,14 +248,16 @@ def harmless(found: dict[str, int], rereads: int) -> None:
     assert found["processed_twice"] <= rereads
 
 
-def test_there_and_back_with_a_group_that_lags(pair: Scenario) -> None:
-    """Nothing is skipped or read again; SRM's own positions would have re-read."""
+def test_a_lagging_group_moves_there_and_back(pair: Scenario) -> None:
+    """No record is skipped or read again; with SRM's own offsets, records would be read again."""
     slow(pair, "settlement", 50)
     reports = []
     for playbook, to in (("failover_cutoff", "B"), ("failback", "P")):
-        behind = 2000 + 2000 * len(reports)
+        lag_wanted = 2000 + 2000 * len(reports)
         pair.wait(
-            lambda behind=behind: pair.count("acknowledged") - pair.slowest_reader() > behind, 120, "it falls behind"
+            lambda lag_wanted=lag_wanted: pair.count("acknowledged") - pair.slowest_reader() > lag_wanted,
+            120,
+            "it falls behind",
         )
         reports.append(pair.move(playbook, to, kafka_dr_drain_groups_timeout=1))
         for site in sites(pair).values():
@@ -270,12 +272,12 @@ def test_there_and_back_with_a_group_that_lags(pair: Scenario) -> None:
         assert report["found_offsets"]["higher"] == 0
     harmless(counted(pair), sum(report["rereads"] for report in reports))
     assert reports[1]["found_offsets"]["equal"] + reports[1]["found_offsets"]["lower"] > 0
-    # The flow's own offset-syncs were found, which lie on its source here.
+    # The flow's own offset-syncs were found, which are on its source here.
     assert any(row["anchor"] for report in reports for row in report["committed_offsets"])
     assert any(row["checkpoint"] is not None for report in reports for row in report["committed_offsets"])
 
 
-def test_positions_are_kept_ready_on_the_other_side(pair: Scenario) -> None:
+def test_offsets_are_presynced_on_the_other_cluster(pair: Scenario) -> None:
     pair.traffic(500)
     pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
     report = json.loads((pair.reports / "checkpoint-B.json").read_text())
@@ -283,7 +285,7 @@ def test_positions_are_kept_ready_on_the_other_side(pair: Scenario) -> None:
     assert {row["quality"] for row in report["committed_offsets"]} == {"exact"}
 
 
-def test_continuous_there_and_back(pair: Scenario) -> None:
+def test_a_continuous_move_there_and_back(pair: Scenario) -> None:
     reports = []
     for playbook, to in (("failover_continuous", "B"), ("failback", "P")):
         pair.traffic(1000)
@@ -293,8 +295,8 @@ def test_continuous_there_and_back(pair: Scenario) -> None:
     harmless(counted(pair), sum(report["rereads"] for report in reports))
 
 
-def test_a_run_that_was_killed_at_the_barrier_goes_on(pair: Scenario) -> None:
-    """The site stands still then; the second run starts it again, without group sync."""
+def test_a_run_that_was_killed_at_the_barrier_resumes(pair: Scenario) -> None:
+    """The site is stopped then. The second run starts it again, without group sync."""
     pair.traffic(500)
     kill_in_phase(pair, "commit_offsets", "B")
     assert pair.move("failover_cutoff", "B")["outcome"] == "completed"
@@ -304,8 +306,8 @@ def test_a_run_that_was_killed_at_the_barrier_goes_on(pair: Scenario) -> None:
     harmless(counted(pair), 0)
 
 
-def test_a_restart_that_fails_is_told_with_its_reason_and_the_same_run_goes_on_later(pair: Scenario) -> None:
-    """Neither the run nor its undo can do without: nothing is claimed, and nothing is lost."""
+def test_a_failed_restart_is_reported_with_its_reason_and_the_same_run_resumes_later(pair: Scenario) -> None:
+    """Both the run and its undo need the restart: no success is claimed, and no record is lost."""
     pair.traffic(500)
     Site(pair, "B").switch(restart="failure")
     try:
@@ -322,7 +324,7 @@ def test_a_restart_that_fails_is_told_with_its_reason_and_the_same_run_goes_on_l
 
 
 def surplus(pair: Scenario) -> dict[int, int]:
-    """Offsets by which each partition of the replica on B is longer than its original on P, once both stand still."""
+    """The offsets by which each partition of the replica on B is longer than its original on P, once both are idle."""
 
     def ends(alias: str, topic: str) -> dict[int, int]:
         found = log_ranges(Kafka(servers(pair, alias), {}, 15.0), {(topic, number) for number in range(4)})
@@ -332,8 +334,8 @@ def surplus(pair: Scenario) -> dict[int, int]:
     return {number: replicas[number] - originals[number] for number in originals}
 
 
-def test_a_flow_that_no_journal_knows_goes_on_where_its_replicas_end(pair: Scenario) -> None:
-    """R33: SRM's own flow from before is accepted by content; nothing comes twice, nothing is left out."""
+def test_a_flow_without_a_journal_continues_where_its_replicas_end(pair: Scenario) -> None:
+    """R33: SRM's own earlier flow is accepted by content. No record is repeated or left out."""
     pair.stop()
     before = surplus(pair)
     pair.playbook("disable", {"kafka_dr_confirm": "P"})
@@ -350,8 +352,8 @@ def test_a_flow_that_no_journal_knows_goes_on_where_its_replicas_end(pair: Scena
 
 
 @pytest.mark.soak
-def test_a_lost_side_is_left_and_comes_back_with_what_it_had_not_sent(pair: Scenario) -> None:
-    """Nothing of P answers, its Cloudera Manager neither. Back again, its flow brings the tail over itself."""
+def test_a_lost_cluster_is_left_and_comes_back_with_its_unreplicated_records(pair: Scenario) -> None:
+    """P and its Cloudera Manager are unreachable. When they are back, the flow replicates the tail itself."""
     pair.traffic(500)
     lab = Lab(pair.folder)
     for part in ("cm", "connect", "broker"):
@@ -376,7 +378,7 @@ def test_a_lost_side_is_left_and_comes_back_with_what_it_had_not_sent(pair: Scen
     assert (found["lost"], found["phantom"]) == (0, 0)
 
 
-def test_disabling_ends_both_flows(pair: Scenario) -> None:
+def test_disable_ends_both_flows(pair: Scenario) -> None:
     pair.stop()
     pair.playbook("disable", {"kafka_dr_confirm": "P"})
     for site in sites(pair).values():

@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Records without a timestamp, whose replica MirrorMaker 2 writes with another one, through every kind of move (R1).
+"""Records without a timestamp, which get another one in MirrorMaker 2's replica, through every kind of move (R1).
 
-One pair, in order. Values tell which records a group would read next, and no fingerprint of the collection is used. Two
+One pair, in order. Values show which records a group would read next, and no fingerprint of the collection is used. Two
 of the groups have names that MirrorMaker 2 excludes by default.
 """
 
@@ -26,7 +26,7 @@ from lab.lab import Lab
 from raw_records import NO_TIMESTAMP, Raw, write
 from scenario import Scenario
 
-# Of Untimed each record has a value of its own; of Equal no two records can be told apart.
+# Each record of Untimed has a unique value. All records of Equal are indistinguishable.
 TOPICS = [{"name": name, "partitions": 1, "replication_factor": 1} for name in ("Untimed", "Equal")]
 READ = {"connect-jdbc-sink": 5, "console-consumer-audit": 12, "at-15": 15, "at-22": 22}
 EQUAL = {"equal": 12}
@@ -35,14 +35,14 @@ VARIABLES = {
     "kafka_dr_groups": [{"name": group, "topics": [topic]} for group, topic in TOPIC_OF.items()],
     "kafka_dr_clients": [],
     "kafka_dr_group_lag": "reread",
-    # No application runs: there is nothing to wait for.
+    # No application runs, so there is nothing to wait for.
     "kafka_dr_drain_groups_timeout": 1,
     "kafka_dr_first_write_timeout": 1,
 }
 
 
-class Pair:
-    """Topics, groups and what each of them has not read."""
+class LabPair:
+    """Topics, groups and the unread records of each group."""
 
     def __init__(self, scenario: Scenario) -> None:
         self.scenario = scenario
@@ -63,16 +63,16 @@ class Pair:
         assert (report["outcome"], report["left_out"], report["preexisting_higher_offsets"]) == ("done", [], []), report
         return {(row["group"], row["topic"]): row for row in report["committed_offsets"]}
 
-    def write(self, alias: str, fingerprint: str) -> None:
-        """Thirty records to each original, ten of Untimed's with a timestamp at either end."""
+    def write(self, alias: str, prefix: str) -> None:
+        """Write thirty records to each original. Ten of Untimed have a timestamp at either end."""
         now = int(time.time() * 1000) - 60_000
         stamps = [NO_TIMESTAMP if 10 <= number < 20 else now + number for number in range(30)]
-        untimed = [Raw(b"%s-%d" % (fingerprint.encode(), number), b"k", stamp) for number, stamp in enumerate(stamps)]
+        untimed = [Raw(b"%s-%d" % (prefix.encode(), number), b"k", stamp) for number, stamp in enumerate(stamps)]
         write(self.servers[alias], "Untimed", untimed)
-        write(self.servers[alias], "Equal", [Raw(fingerprint.encode(), b"k", NO_TIMESTAMP)] * 30)
+        write(self.servers[alias], "Equal", [Raw(prefix.encode(), b"k", NO_TIMESTAMP)] * 30)
 
     def values(self, alias: str, topic: str) -> list[bytes | None]:
-        """By offset."""
+        """The values by offset."""
         kafka = Kafka(self.servers[alias], {}, 15.0)
         place = (topic, 0)
         start, end = log_ranges(kafka, {place})[place]
@@ -80,7 +80,7 @@ class Pair:
         return [record.value for record in data_records(kafka, place, start, end)]
 
     def replicated(self, alias: str) -> None:
-        """Wait until the other cluster holds all that was written on ``alias``."""
+        """Wait until the other cluster has all records written on ``alias``."""
         other = "B" if alias == "P" else "P"
         for topic in ("Untimed", "Equal"):
             wanted = self.values(alias, topic)
@@ -96,7 +96,7 @@ class Pair:
         return committed_offsets(admin(self.lab, alias), group)[topic, 0]
 
     def rereads(self, original: str, entered: str, read: dict[str, int]) -> dict[str, int]:
-        """Records of the cluster ``original`` that each group reads again on ``entered``; it skips none."""
+        """The records of the cluster ``original`` that each group reads again on ``entered``. It skips none."""
         found = {}
         for group, at in read.items():
             topic = TOPIC_OF[group]
@@ -113,7 +113,7 @@ def ahead_by(read: dict[str, int], records: int) -> dict[str, int]:
 
 
 def honest(report: dict[str, Any], again: dict[str, int]) -> None:
-    """What the report says of re-reads holds, and it calls exact only what is."""
+    """The re-reads in the report are right, and only exact offsets are reported as exact."""
     checks = {check["name"]: check for check in report["checks"]}
     assert report["outcome"] == "completed"
     assert checks["committed_offsets"]["verdict"] == "PROVEN", checks["committed_offsets"]
@@ -125,10 +125,10 @@ def honest(report: dict[str, Any], again: dict[str, int]) -> None:
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    """Enabled; everything on P is replicated, and the groups have read a part of it."""
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabPair]:
+    """Enabled. Every record on P is replicated, and the groups have read a part of them."""
     with Scenario(tmp_path_factory.mktemp("untimed"), topics=TOPICS).up() as scenario:
-        made = Pair(scenario)
+        made = LabPair(scenario)
         made.play("enable", "P")
         made.write("P", "first")
         made.commit("P", "Untimed", READ)
@@ -137,9 +137,9 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
         yield made
 
 
-def test_the_scheduled_job_and_a_cutoff_leave_every_group_where_it_was(pair: Pair) -> None:
-    """Seen: the groups at 12, 15 and 22 were all put at 30, and the report said PROVEN."""
-    # MirrorMaker 2 syncs groups with names that it excludes by default, too.
+def test_the_scheduled_job_and_a_cutoff_keep_the_next_record_of_every_group(pair: LabPair) -> None:
+    """Observed: the groups at 12, 15 and 22 were all set to 30, and the report was PROVEN."""
+    # MirrorMaker 2 also syncs groups with names that it excludes by default.
     client = admin(pair.lab, "B")
     synced = {group: (f"P.{topic}", 0) for group, topic in TOPIC_OF.items()}
     pair.scenario.wait(
@@ -157,7 +157,7 @@ def test_the_scheduled_job_and_a_cutoff_leave_every_group_where_it_was(pair: Pai
     assert report["rereads"] == sum(row["rereads"] for row in report["committed_offsets"])
 
 
-def test_the_way_back_does_the_same_for_both_topics(pair: Pair) -> None:
+def test_the_way_back_keeps_the_next_record_for_both_topics(pair: LabPair) -> None:
     pair.write("B", "second")
     pair.replicated("B")
     pair.commit("B", "P.Untimed", ahead_by(READ, 3))
@@ -175,7 +175,7 @@ def test_the_way_back_does_the_same_for_both_topics(pair: Pair) -> None:
     pair.rereads("P", "P", EQUAL)
 
 
-def test_a_disaster_does_the_same(pair: Pair) -> None:
+def test_a_disaster_keeps_the_next_record_of_every_group(pair: LabPair) -> None:
     read = ahead_by(READ, 6)
     pair.commit("P", "Untimed", read)
     pair.checkpoint("B")

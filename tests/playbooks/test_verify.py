@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The playbook verify on a pair under load: proven after a move, refuted by one record tampered with."""
+"""The playbook verify on a pair under load: proven after a move, refuted by one altered record."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CLIENTS = [
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
-    """A pair in the normal state, applications at work, one of the groups falling behind."""
+    """A pair in the normal state, with running applications. One of the groups falls behind."""
     with Scenario(tmp_path_factory.mktemp("verified"), partitions=4, clients=CLIENTS).up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
         made.start()
@@ -46,7 +46,7 @@ def topic(report: dict[str, Any], name: str) -> dict[str, Any]:
     return found
 
 
-def test_after_a_move_records_and_positions_are_proven_while_producers_write(pair: Scenario) -> None:
+def test_after_a_move_records_and_offsets_are_proven_while_producers_write(pair: Scenario) -> None:
     pair.traffic(3000)
     pair.move("failover_cutoff", "B")
     pair.traffic(1000)
@@ -65,8 +65,8 @@ def test_after_a_move_records_and_positions_are_proven_while_producers_write(pai
     assert topic(report, "P:Payments")["partitions"][0]["source"]["records"] > 0
 
 
-def test_one_record_tampered_with_is_named_with_its_place(pair: Scenario) -> None:
-    """The same key and value as the last record of a replica, which only its own log can show."""
+def test_one_altered_record_is_reported_with_its_offset(pair: Scenario) -> None:
+    """It has the same key and value as the last record of a replica, so only its own log can show it."""
     servers = {
         alias: item["bootstrap_servers"] for alias, item in read_inventory(pair.inventory)["kafka_dr_clusters"].items()
     }
@@ -78,7 +78,7 @@ def test_one_record_tampered_with_is_named_with_its_place(pair: Scenario) -> Non
     assert producer.flush(20) == 0
     report = verify(pair, expect=2)
     assert report["verdict"] == "REFUTED"
-    # Producers write: some records may have been copied behind the snapshot.
+    # Producers write, so some records may have been replicated after the snapshot.
     (item,) = [found for found in topic(report, "B:Payments")["classes"] if found["kind"] != "NEWER"]
     assert (item["kind"], item["records"]) == ("FOREIGN", 1)
     (one,) = item["sample"]
@@ -93,6 +93,6 @@ def test_one_record_tampered_with_is_named_with_its_place(pair: Scenario) -> Non
         ({"kafka_dr_audit_timeout": 2}, "did not end within 2 s"),
     ],
 )
-def test_what_keeps_it_from_a_verdict_is_one_clear_line(pair: Scenario, variables: dict[str, Any], text: str) -> None:
+def test_without_a_verdict_the_reason_is_one_clear_line(pair: Scenario, variables: dict[str, Any], text: str) -> None:
     done = pair.playbook("verify", variables, expect=2)
     assert text in done["output"]

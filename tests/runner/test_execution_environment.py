@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What ansible-builder finds in the built collection, and what it makes of the definitions that guides name."""
+"""What ansible-builder finds in the built collection, and what it generates from the definitions in the guides."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def run(*command: str, cwd: Path = ROOT) -> str:
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder above ansible_collections, with what an image would install."""
+    """The folder above ansible_collections with the files that an image would install."""
     folder = tmp_path_factory.mktemp("image")
     run("ansible-galaxy", "collection", "build", "--output-path", str(folder))
     (archive,) = folder.glob("*.tar.gz")
@@ -43,7 +43,7 @@ def found(installed: Path, kind: str) -> list[str]:
     return [line.split("  #")[0] for line in listed[kind]]
 
 
-def test_an_image_gets_the_client_library_java_and_what_kerberos_needs(installed: Path) -> None:
+def test_an_image_gets_the_client_library_java_and_the_kerberos_packages(installed: Path) -> None:
     assert found(installed, "python") == ["confluent-kafka >= 2.6, < 3"]
     assert sorted(found(installed, "system")) == [
         "cyrus-sasl-devel [compile platform:rpm]",
@@ -60,7 +60,7 @@ def test_an_image_gets_the_client_library_java_and_what_kerberos_needs(installed
     ]
 
 
-def test_the_example_adds_what_spark_needs_as_it_is_tested_here(tmp_path: Path) -> None:
+def test_the_example_adds_the_tested_spark_packages(tmp_path: Path) -> None:
     run("ansible-builder", "create", "-f", str(EXAMPLE), "-c", str(tmp_path))
     wanted = (tmp_path / "_build" / "requirements.txt").read_text().split()
     pinned = dict(line.split("==") for line in (ROOT / "requirements-run.in").read_text().splitlines() if "==" in line)
@@ -81,6 +81,6 @@ def test_the_definition_with_kerberos_can_be_rendered(tmp_path: Path) -> None:
 
 
 def image(context: Path) -> str:
-    """How the image is made; Podman and Docker call the file differently."""
+    """The build file of the image. Podman and Docker use different names for it."""
     (path,) = [context / name for name in ("Containerfile", "Dockerfile") if (context / name).exists()]
     return path.read_text()

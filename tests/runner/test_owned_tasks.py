@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Task files of hooks and clients meet a host that does not answer: the play goes its way to undo and report."""
+"""Task files of hooks and clients with an unreachable host: the play continues with undo and report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PING: dict[str, Any] = {"ansible.builtin.ping": {}, "delegate_to": "dead"}
 SAY: dict[str, Any] = {"ansible.builtin.debug": {"msg": "SWITCHED {{ cutover_hook_facts.KAFKA_DR_TO }}"}}
 INVENTORY = {"all": {"hosts": {"dead": {"ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_connection": "ssh"}}}}
 STATE = {
-    "kafka_dr_guard": {},  # nothing is asked: there is no pair
+    "kafka_dr_guard": {},  # No request is sent, because there is no pair.
     "kafka_dr_pair": {"name": "B-P", "application": None},
     "cutover_when": "before",
     "cutover_moment": "start",
@@ -32,7 +32,7 @@ STATE = {
 
 
 def played(folder: Path, tasks: list[dict[str, Any]], **facts: Any) -> tuple[int, str]:
-    """Exit code and output of a hook with these tasks, in a run as the role makes it, and of a play behind it."""
+    """The exit code and output of a hook with these tasks, in a run as the role makes it, and of a play after it."""
     (folder / "inventory.json").write_text(json.dumps(INVENTORY))
     (folder / "tasks.yml").write_text(json.dumps(tasks))
     ended = facts.pop("ended", False)
@@ -80,7 +80,7 @@ def test_a_dead_host_stops_the_file_and_the_run_which_is_undone(tmp_path: Path) 
     assert [word for word in ("SWITCHED B", "MOVED", "LATER PLAY") if f'"{word}"' in said] == []
 
 
-def test_a_dead_host_may_be_no_matter(tmp_path: Path) -> None:
+def test_a_dead_host_may_be_ignored(tmp_path: Path) -> None:
     code, said = played(tmp_path, [PING, SAY], on_error="go_on")
     assert code == 0
     assert '"MOVED"' in said
@@ -97,23 +97,23 @@ def test_a_dead_host_may_be_no_matter(tmp_path: Path) -> None:
     ],
     ids=["loop", "block"],
 )
-def test_wherever_it_stands_in_the_file(tmp_path: Path, tasks: list[dict[str, Any]]) -> None:
+def test_a_dead_host_stops_the_run_at_any_place_in_the_file(tmp_path: Path, tasks: list[dict[str, Any]]) -> None:
     code, said = played(tmp_path, tasks)
     assert (code, "UNDONE" in said, "SWITCHED B" in said) == (2, True, False)
 
 
-def test_the_owner_may_catch_it(tmp_path: Path) -> None:
+def test_the_owner_may_rescue_it(tmp_path: Path) -> None:
     code, said = played(tmp_path, [{"block": [PING], "rescue": [SAY]}])
     assert (code, '"SWITCHED B"' in said, '"MOVED"' in said, '"LATER PLAY"' in said) == (0, True, True, True)
 
 
-def test_another_failure_is_told_as_it_is(tmp_path: Path) -> None:
+def test_another_failure_is_reported_unchanged(tmp_path: Path) -> None:
     code, said = played(tmp_path, [{"ansible.builtin.fail": {"msg": "no licence"}}])
     assert code == 2
     assert "tasks.yml: no licence" in said.split("UNDONE")[1]
 
 
-def test_a_dead_host_behind_a_failed_run_does_not_make_it_a_good_one(tmp_path: Path) -> None:
+def test_a_dead_host_after_a_failed_run_does_not_make_it_a_success(tmp_path: Path) -> None:
     code, said = played(tmp_path, [PING, SAY], ended=True)
     assert code == 2
     assert LATE in said

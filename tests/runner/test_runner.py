@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every wrapper playbook as a job of AWX: surveys as text, artifacts, no secret in any event. On one secured pair."""
+"""Every wrapper playbook as an AWX job: surveys as text, artifacts, no secret in any event. On one secured pair."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 300},
     {"name": "settlement", "role": "consumer", "group": "settlement"},
 ]
-# In a state in which they have nothing to refuse: the applications are at work on P.
+# In a state in which they refuse nothing: the applications run on P.
 CHECKED = {
     "reverse_checkpoint": {"kafka_dr_confirm": "B"},
     "rights": {"kafka_dr_confirm": "P"},
@@ -38,7 +38,7 @@ CHECKED = {
     "abandon": {"kafka_dr_confirm": "P"},
     "disable": {"kafka_dr_confirm": "P"},
 }
-# For real as well, in this order: what they hand on, if anything.
+# These also run for real, in this order, because of the values that they pass on.
 DONE: dict[str, dict[str, str]] = {
     "reverse_checkpoint": {"kafka_dr_outcome": "done", "kafka_dr_active": "P"},
     "rights": {},
@@ -47,7 +47,7 @@ DONE: dict[str, dict[str, str]] = {
     "support_bundle": {},
     "disable": {},
 }
-# For real in tests/playbooks, not as jobs of AWX: they take as long as a cutover.
+# tests/playbooks runs these for real, but not as AWX jobs: they take as long as a cutover.
 ONLY_CHECKED = {"rehearse", "failover_continuous"}
 
 
@@ -67,7 +67,7 @@ def report(pair: Scenario, name: str) -> dict[str, Any]:
     return found
 
 
-def test_enable_is_checked_then_done_then_changes_nothing(awx: Awx) -> None:
+def test_enable_is_checked_then_applied_then_changes_nothing(awx: Awx) -> None:
     checked = awx.launch("enable", "--check --diff", kafka_dr_confirm="P")
     assert (checked.status, checked.changed > 0) == ("successful", True)
     done = awx.launch("enable", kafka_dr_confirm="P")
@@ -82,15 +82,17 @@ def test_a_wrong_confirmation_fails_the_job(awx: Awx) -> None:
     assert "Nothing was changed" in job.stdout
 
 
-def test_status_hands_on_where_the_applications_live(pair: Scenario, awx: Awx) -> None:
+def test_status_passes_on_the_active_cluster(pair: Scenario, awx: Awx) -> None:
     pair.start()
     pair.traffic(500)
     job = awx.launch("status")
     assert (job.status, job.artifacts) == ("successful", {"kafka_dr_verdict": "PROVEN", "kafka_dr_active": "P"})
 
 
-def test_an_approved_failover_goes_on_with_what_readiness_handed_on(pair: Scenario, awx: Awx) -> None:
-    ready = awx.launch("readiness", kafka_dr_ready_require="controlled", kafka_dr_ready_accept="strangers, rights")
+def test_an_approved_failover_uses_the_values_that_readiness_passed_on(pair: Scenario, awx: Awx) -> None:
+    ready = awx.launch(
+        "readiness", kafka_dr_ready_require="controlled", kafka_dr_ready_accept="undeclared_groups, rights"
+    )
     assert ready.status == "successful", ready.stdout
     found = report(pair, "readiness")
     assert ready.artifacts == {f"kafka_dr_ready_{way}": found[way] for way in ("controlled", "disaster")}
@@ -106,7 +108,7 @@ def test_an_approved_failover_goes_on_with_what_readiness_handed_on(pair: Scenar
     pair.traffic(500)
 
 
-def test_a_failback_brings_them_home_without_a_loss(pair: Scenario, awx: Awx) -> None:
+def test_a_failback_loses_nothing(pair: Scenario, awx: Awx) -> None:
     moved = awx.launch("failback", kafka_dr_confirm="P", kafka_dr_audit="false", kafka_dr_max_downtime=120)
     assert (moved.status, moved.artifacts["kafka_dr_outcome"]) == ("successful", "completed"), moved.stdout
     pair.traffic(500)
@@ -118,13 +120,13 @@ def test_a_failback_brings_them_home_without_a_loss(pair: Scenario, awx: Awx) ->
 
 
 @pytest.mark.parametrize("playbook", CHECKED)
-def test_it_can_be_checked_from_awx(awx: Awx, playbook: str) -> None:
+def test_each_playbook_can_be_checked_from_awx(awx: Awx, playbook: str) -> None:
     job = awx.launch(playbook, "--check --diff", **CHECKED[playbook])
     assert job.status == "successful", job.stdout
 
 
 def test_credentials_reach_the_example_inventory_and_no_event(tmp_path: Path) -> None:
-    """Up to the confirmation, which is wrong: there is no cluster behind this inventory."""
+    """The run stops at the wrong confirmation, because this inventory has no real cluster."""
     kinds = {kind["name"]: kind for kind in configuration()["controller_credential_types"]}
     secrets: dict[str, str] = {}
     for name in ("clients", "Connect", "fence"):
@@ -140,8 +142,8 @@ def test_credentials_reach_the_example_inventory_and_no_event(tmp_path: Path) ->
     assert re.search(r"'vault_\w+' is undefined", without.stdout)
 
 
-def test_a_job_logs_in_with_what_its_credentials_inject(pair: Scenario, awx: Awx) -> None:
-    """The inventory names variables only, as the examples do; all that is secret comes from the credential types."""
+def test_a_job_authenticates_with_the_injected_credentials(pair: Scenario, awx: Awx) -> None:
+    """The inventory only names variables, as the examples do. All secrets come from the credential types."""
     clusters = read_inventory(pair.inventory)["kafka_dr_clusters"]
     for alias, side in (("P", "home"), ("B", "away")):
         clusters[alias]["admin_client"]["ssl.ca.location"] = "{{ vault_kafka_ca_file }}"
@@ -163,14 +165,16 @@ def test_a_job_logs_in_with_what_its_credentials_inject(pair: Scenario, awx: Awx
         secrets |= injected(kinds[name], {**inputs, "ca": security.ca.read_text()}, {"ca": str(security.ca)})
     job = named.launch("status", more=secrets)
     assert (job.status, job.artifacts) == ("successful", {"kafka_dr_verdict": "PROVEN", "kafka_dr_active": "P"})
-    # A module was given the injected login, and nobody can read it.
+    # A module was given the injected login, and no output shows it.
     assert masked(job.texts)
     wrong = named.launch("status", more=secrets | {"vault_kafka_away_password": "another-word"})
     assert wrong.status == "failed"
 
 
 @pytest.mark.parametrize("playbook", DONE)
-def test_it_works_from_awx_and_hands_on_what_the_guide_says(pair: Scenario, awx: Awx, playbook: str) -> None:
+def test_each_playbook_runs_from_awx_and_passes_on_the_values_in_the_guide(
+    pair: Scenario, awx: Awx, playbook: str
+) -> None:
     job = awx.launch(playbook, **CHECKED.get(playbook, {}))
     assert (job.status, job.artifacts) == ("successful", DONE[playbook]), job.stdout
     if playbook == "support_bundle":
@@ -180,8 +184,8 @@ def test_it_works_from_awx_and_hands_on_what_the_guide_says(pair: Scenario, awx:
         assert {alias: worker(lab, alias).call("GET", "/connectors") for alias in ("P", "B")} == {"P": [], "B": []}
 
 
-def test_every_playbook_has_ended_well_for_real_or_is_named_here(awx: Awx) -> None:
-    """By the jobs of this whole file: started alone it fails."""
+def test_every_playbook_has_succeeded_for_real_or_is_listed_here(awx: Awx) -> None:
+    """This checks the jobs of the whole file, so it fails if it runs alone."""
     assert awx.successful(checked=False) == set(templates()) - LONG - ONLY_CHECKED
     assert awx.successful(checked=True) == {"enable", *CHECKED}
 

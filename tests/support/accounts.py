@@ -1,10 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What every group must have processed, and how often, from the logs and the positions of its stays.
+"""The records that every group must have processed, and how often, from the logs and the committed offsets of its
+tenures.
 
-The truth beside the ledgers: record identities are read from all four topics, so that re-reads caused by a position
-and copies that MirrorMaker 2 left twice in a replica can be told apart (R4).
+The truth besides the ledgers: record identities are read from all four topics. This distinguishes re-reads caused by a
+committed offset from copies that MirrorMaker 2 left twice in a replica (R4).
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
 
-Place = tuple[str, str, int]  # alias, topic, partition
-Log = list[tuple[int, bytes]]  # offset and identity of each committed record
+Place = tuple[str, str, int]  # Alias, topic, partition.
+Log = list[tuple[int, bytes]]  # Offset and identity of each committed record.
 
 
 @dataclass(frozen=True)
 class TenureSpan:
-    """One group on one side: for each partition, [begin, end) of what it read there."""
+    """One group on one cluster: for each partition, the range [begin, end) that it read there."""
 
     alias: str
     spans: Mapping[tuple[str, int], tuple[int, int]]
@@ -30,7 +31,7 @@ class TenureSpan:
 
 @dataclass
 class Account:
-    """Of one group: records processed more than once in all, and those of them that a position caused."""
+    """For one group: the records processed more than once, and those of them that a committed offset caused."""
 
     repeated: int
     caused: int
@@ -38,7 +39,7 @@ class Account:
 
 
 def read_log(servers: str, topic: str, partition: int, client: Mapping[str, str] | None = None) -> Log:
-    """All committed records of a partition: offset, and (producer, seq) as the value has it."""
+    """All committed records of a partition: the offset, and (producer, seq) from the value."""
     options = {**(client or {}), "bootstrap.servers": servers, "group.id": "accounts", "enable.auto.commit": False}
     consumer = Consumer({**options, "isolation.level": "read_committed", "enable.partition.eof": True})
     found: Log = []
@@ -69,7 +70,7 @@ def account(stays: list[TenureSpan], logs: Mapping[Place, Log], copies: Mapping[
             here = [identity for offset, identity in logs[place] if begin <= offset < end]
             read.update(here)
             if number:
-                # A first copy behind the position of what was processed before: no resend, the position's fault.
+                # A first copy after the offset of a record processed before: not a resend, but caused by the offset.
                 caused += sum(1 for identity in set(here) if before[identity] and identity not in below)
     wanted = {identity for place, log in logs.items() if place not in copies for _offset, identity in log}
     repeated = sum(count - 1 for count in read.values() if count > 1)
@@ -77,7 +78,7 @@ def account(stays: list[TenureSpan], logs: Mapping[Place, Log], copies: Mapping[
 
 
 def resent(log: Log) -> list[int]:
-    """Offsets of records that lie in the log for the second time or more."""
+    """The offsets of records that are in the log for the second time or more."""
     seen: set[bytes] = set()
     again = []
     for offset, identity in log:
@@ -88,7 +89,7 @@ def resent(log: Log) -> list[int]:
 
 
 def committed_offsets(rows: Any) -> dict[str, dict[tuple[str, int], int]]:
-    """Start positions by group, from the details of a report."""
+    """The start offsets by group, from the details of a report."""
     found: dict[str, dict[tuple[str, int], int]] = {}
     for row in rows:
         found.setdefault(row["group"], {})[row["topic"], row["partition"]] = row["offset"]
@@ -96,7 +97,7 @@ def committed_offsets(rows: Any) -> dict[str, dict[tuple[str, int], int]]:
 
 
 def ends(nested: Mapping[str, Mapping[str, Mapping[str, int]]]) -> dict[str, dict[tuple[str, int], int]]:
-    """Positions by group at a barrier, from the barrier of a report."""
+    """The offsets by group at a barrier, from the barrier of a report."""
     return {
         group: {(topic, int(number)): at for topic, parts in topics.items() for number, at in parts.items()}
         for group, topics in nested.items()

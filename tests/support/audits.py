@@ -40,7 +40,7 @@ def run_audit(
 def small_plan(lab: Lab) -> dict[str, Any]:
     """A plan of one small topic pair that is proven."""
     every = {"start": None, "end": None}
-    now = int(time.time() * 1000)  # the same on both sides, and no older than any retention
+    now = int(time.time() * 1000)  # The same on both clusters, and not older than any retention.
     clusters = {}
     for alias, found in lab.info()["clusters"].items():
         servers = found["bootstrap_servers"]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""As much of AWX's REST API as the modules of awx.awx ask for while they load: objects in memory, and no jobs."""
+"""The part of AWX's REST API that the modules of awx.awx use while they load: objects in memory, and no jobs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scripted import ScriptedServer
 
 PREFIX = "/api/v2/"
 TEMPLATES = ("job_templates", "workflow_job_templates", "projects", "inventory_sources", "workflow_approval_templates")
-# Fields that hold the id of another object: AWX refuses one that is not there.
+# Fields with the id of another object: AWX refuses an id that does not exist.
 REFERENCES = {
     "organization": ("organizations",),
     "credential_type": ("credential_types",),
@@ -24,12 +24,12 @@ REFERENCES = {
     "workflow_job_template": ("workflow_job_templates",),
     "unified_job_template": TEMPLATES,
 }
-# What AWX keeps of an approval; it drops what else the module sends.
+# The fields that AWX stores of an approval. It drops all others that the module sends.
 APPROVAL = ("name", "description", "timeout")
 
 
 class AwxApi(ScriptedServer):
-    """``objects`` are what was loaded, by kind and id; ``links`` what belongs to them, by path."""
+    """``objects`` are the loaded objects, by kind and id. ``links`` are their associated objects, by path."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class AwxApi(ScriptedServer):
         return (400, wrong) if wrong else (200, found)
 
     def named(self, kind: str) -> dict[str, dict[str, Any]]:
-        """Objects by name."""
+        """The objects by name."""
         return {one["name"]: one for one in self.objects.get(kind, {}).values()}
 
     def _create(self, kind: str, fields: dict[str, Any]) -> tuple[int, Any]:

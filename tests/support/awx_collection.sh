@@ -3,8 +3,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Print a folder above ansible_collections with the collection awx.awx. It comes inside the Python package ansible, of
-# which nothing else is kept, and stays in the cache.
+# Print a folder above ansible_collections with the collection awx.awx. It is extracted from the Python package ansible
+# and stays in the cache.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 source tests/support/common.sh

@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The folder awx/ as AWX sees it: what is loaded, and what a job gets from surveys and credentials."""
+"""The folder awx/ as AWX uses it: the loaded objects, and the variables that a job gets from
+surveys and credentials.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ PROJECT = ROOT / "awx"
 
 
 class Loader(yaml.SafeLoader):
-    """Knows Ansible's ``!unsafe``."""
+    """Supports Ansible's ``!unsafe``."""
 
 
 class Unsafe(str):
@@ -34,7 +36,7 @@ Loader.add_constructor("!unsafe", lambda _loader, node: Unsafe(node.value))
 
 @cache
 def configuration() -> dict[str, Any]:
-    """awx/vars/controller.yml with its own ``setup_*`` filled in."""
+    """awx/vars/controller.yml with its own ``setup_*`` variables inserted."""
     given = yaml.load((PROJECT / "vars" / "controller.yml").read_text(encoding="utf-8"), Loader)
     known: dict[str, Any] = {}
     for name, value in given.items():
@@ -43,7 +45,7 @@ def configuration() -> dict[str, Any]:
 
 
 def templates() -> dict[str, dict[str, Any]]:
-    """Job templates by the name of their playbook."""
+    """The job templates by the name of their playbook."""
     return {Path(one["playbook"]).stem: one for one in configuration()["controller_templates"]}
 
 
@@ -53,7 +55,7 @@ def questions(template: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def answered(template: Mapping[str, Any], **given: Any) -> dict[str, Any]:
-    """Extra variables of a job: the template's, defaults where nothing was answered, answers to its survey only."""
+    """The extra variables of a job: the template's, and answers or defaults of its survey only."""
     spec = questions(template)
     unknown = set(given) - {one["variable"] for one in spec}
     missing = {one["variable"] for one in spec if one["required"]} - set(given)
@@ -65,7 +67,7 @@ def answered(template: Mapping[str, Any], **given: Any) -> dict[str, Any]:
 
 
 def injected(kind: Mapping[str, Any], inputs: Mapping[str, str], files: Mapping[str, str]) -> dict[str, str]:
-    """Extra variables that a credential of a type gives to a job; ``files``: where its files lie, by name."""
+    """The extra variables that a credential of a type gives to a job. ``files``: the paths of its files, by name."""
     environment = ImmutableSandboxedEnvironment(undefined=StrictUndefined)
     known = {**inputs, "tower": {"filename": dict(files)}}
     extra: dict[str, str] = kind["injectors"]["extra_vars"]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Jobs as AWX runs them: ansible-runner, the project awx/, an imported inventory, answers of surveys as text."""
+"""Jobs as AWX runs them: ansible-runner, the project awx/, an imported inventory, and survey answers as text."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ import ansible_runner
 from awx_project import PROJECT, ROOT, answered, templates
 
 BIN = Path(sys.executable).parent
-# Jobs that want Spark or a lost side; tests/playbooks/test_awx_lost.py launches them, tests/runner all others.
+# Jobs that need Spark or a lost cluster. tests/playbooks/test_awx_lost.py launches them, tests/runner all others.
 LONG = {"verify", "failover_disaster", "salvage", "rebuild"}
 
 
 @dataclass(frozen=True)
 class Job:
-    """What AWX keeps of a job."""
+    """The result that AWX stores of a job."""
 
     playbook: str
     checked: bool
@@ -36,7 +36,7 @@ class Job:
 
     @property
     def artifacts(self) -> dict[str, Any]:
-        """What ``set_stats`` handed on."""
+        """The values that ``set_stats`` passed on."""
         found: dict[str, Any] = self._stats().get("artifact_data", {})
         return found
 
@@ -46,7 +46,7 @@ class Job:
 
     @property
     def texts(self) -> list[str]:
-        """All that anybody who may see the job can read."""
+        """All texts that every user with access to the job can read."""
         return [self.stdout, *(json.dumps(event) for event in self.events)]
 
     def _stats(self) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class Job:
 
 @dataclass
 class Awx:
-    """The project and one inventory, in ``folder``. ``variables``: more of the inventory's variables."""
+    """The project and one inventory, in ``folder``. ``variables``: more variables of the inventory."""
 
     folder: Path
     inventory: Path
@@ -77,11 +77,14 @@ class Awx:
         self.script.chmod(0o700)
 
     def successful(self, checked: bool) -> set[str]:
-        """Playbooks of which a job ended well: in check mode, or for real."""
+        """The playbooks with a successful job, in check mode or for real."""
         return {job.playbook for job in self.jobs if job.status == "successful" and job.checked == checked}
 
     def launch(self, playbook: str, options: str = "", more: Mapping[str, Any] | None = None, **given: Any) -> Job:
-        """Run a job template; ``more``: from credentials, and what jobs before it in a workflow have handed on."""
+        """Run a job template.
+
+        ``more``: variables from credentials, and those that earlier jobs of a workflow passed on.
+        """
         place = self.folder / f"{len(self.jobs) + 1:02d}-{playbook}"
         shutil.copytree(PROJECT, place / "project")
         template = templates()[playbook]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What somebody does on a cluster by hand."""
+"""Manual operations on a cluster."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from lab.lab import Lab
 
 
 def admin(lab: Lab, alias: str) -> AdminClient:
-    """To be held until its answers are there: with it ends what it has asked."""
+    """The admin client. Keep a reference until its results have arrived: its requests end with it."""
     servers = lab.info()["clusters"][alias]["bootstrap_servers"]
     return AdminClient({**lab.client(), "bootstrap.servers": servers, "log_level": 0})
 
 
 def commit(client: AdminClient, group: str, committed_offsets: Mapping[tuple[str, int], int]) -> None:
-    """Fails with what Kafka says of any partition; the request as a whole succeeds all the same."""
+    """Commit offsets. Raise Kafka's error of any partition, because the request as a whole succeeds even then."""
     items = [TopicPartition(*key, offset) for key, offset in committed_offsets.items()]
     done = client.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, items)])[group].result(15)
     for one in done.topic_partitions:
@@ -29,12 +29,12 @@ def commit(client: AdminClient, group: str, committed_offsets: Mapping[tuple[str
 
 
 def committed_offsets(client: AdminClient, group: str) -> dict[tuple[str, int], int]:
-    """All that the group has committed."""
+    """All committed offsets of the group."""
     done = client.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(15)
     return {(one.topic, one.partition): one.offset for one in done.topic_partitions}
 
 
 def at_work(client: AdminClient) -> list[str]:
-    """Groups with members; those that died with their broker are counted until their session ends."""
+    """The groups with members. Members that died with their broker count until their session ends."""
     found = client.list_consumer_groups(request_timeout=10).result(20)
     return [one.group_id for one in found.valid if one.state not in (ConsumerGroupState.EMPTY, ConsumerGroupState.DEAD)]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Certificates of servers: good ones, and those that a client must not take."""
+"""Server certificates: valid ones, and those that a client must refuse."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DAY = datetime.timedelta(days=1)
 
 @dataclass(frozen=True)
 class Served:
-    """Paths of PEM files: what a server shows, its key, and the CA that signed it."""
+    """The paths of PEM files: a server's certificate, its key, and the CA that signed it."""
 
     certificate: Path
     key: Path
@@ -64,7 +64,7 @@ def _begun(
 
 @contextlib.contextmanager
 def shown(served: Served) -> Iterator[str]:
-    """HOST:PORT of something that shows its certificate, and hangs up on whoever takes it."""
+    """HOST:PORT of a server that shows its certificate, and closes every accepted connection."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(served.certificate, served.key)
     with socket.create_server(("127.0.0.1", 0)) as server:

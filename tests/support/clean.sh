@@ -3,13 +3,13 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Stop every lab below build/, then remove what the tools made. Keeps .venv and the download cache.
+# Stop every lab below build/, then remove the files of the tools. Keeps .venv and the download cache.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 source tests/support/common.sh
 
 if [[ -d build ]]; then
-    # Removing the folder of a running lab would leave processes that nobody can find any more.
+    # Removing the folder of a running lab would leave processes that cannot be found any more.
     while IFS= read -r -d '' lab; do
         say "clean: stopping the lab in $(dirname -- "$lab")"
         .venv/bin/python roles/lab/files/lab down --dir "$(dirname -- "$lab")"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An emulated Cloudera Manager for tests: started as its own process, asked with plain requests."""
+"""An emulated Cloudera Manager for tests: started as its own process, with plain requests."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ S = f"{C}/services/{SERVICE}"
 
 
 class Answer:
-    """Status, headers and body of one raw answer."""
+    """The status, headers and body of one raw response."""
 
     def __init__(self, status: int, headers: dict[str, str], data: bytes) -> None:
         self.status, self.headers, self.data = status, headers, data
@@ -40,10 +40,10 @@ class Answer:
 
 
 class Cm:
-    """Raw requests, nothing followed, nothing repeated. Paths lie below /api/v54, or are whole with ``raw``."""
+    """Raw requests without redirects and retries. Paths are below /api/v54, or complete with ``raw``."""
 
     def __init__(self, url: str, user: str = "admin", base: str = "/api/v54") -> None:
-        """``user`` empty: nobody."""
+        """An empty ``user`` sends no credentials."""
         self.url, self.base = url, base
         word = base64.b64encode(f"{user}:admin".encode()).decode()
         self._headers = {"Authorization": f"Basic {word}"} if user else {}
@@ -93,7 +93,7 @@ class Cm:
 
 
 def until(observe: Callable[[], Any], bound: float = 60.0) -> Any:
-    """What ``observe`` says as soon as it says something true."""
+    """Return the first true result of ``observe``."""
     end = time.monotonic() + bound
     while not (found := observe()):
         assert time.monotonic() < end, f"still {found!r} after {bound:.0f} s"

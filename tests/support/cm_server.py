@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""An emulated Cloudera Manager as a process of its own, without Kafka behind: commands only take their time."""
+"""An emulated Cloudera Manager as a process of its own, without Kafka: commands only take their time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SERVICE = "streams_replication_manager"
 
 
 class CmServer:
-    """One that runs. ``params`` are the options with which a module reaches it."""
+    """A running server. ``params`` are the options with which a module connects to it."""
 
     def __init__(self, url: str) -> None:
         self.url = url
@@ -39,7 +39,7 @@ class CmServer:
         self.switch(faults=[{"kind": kind, **values}])
 
     def log(self, method: str = "") -> list[tuple[str, str]]:
-        """Requests that it got, without the version of the API, and only those of a method."""
+        """The requests that it received, without the API version, and only those of ``method`` if one is given."""
         items = self._own("GET", "log")["items"]
         calls = [(item["method"], item["path"].removeprefix("/api/v54")) for item in items]
         return [call for call in calls if method in ("", call[0])]
@@ -52,11 +52,11 @@ class CmServer:
         return found
 
     def post(self, path: str, body: Any = None) -> Any:
-        """What somebody else does through the API."""
+        """Send a POST as another user does."""
         return self._send("POST", f"/api/v54/clusters/Cluster%201{path}", body)
 
     def put(self, path: str, **values: Any) -> Any:
-        """Properties that somebody else sets."""
+        """Set properties as another user does."""
         items = [{"name": name, "value": value} for name, value in values.items()]
         return self._send("PUT", f"/api/v54/clusters/Cluster%201/services/{SERVICE}{path}", {"items": items})
 
@@ -76,7 +76,7 @@ class CmServer:
 
 @contextmanager
 def cm_server(folder: Path, *options: str) -> Iterator[CmServer]:
-    """Start one for the site P in ``folder``, and end it."""
+    """Start a server for the site P in ``folder``, and stop it at the end."""
     command = [sys.executable, str(ROOT / "roles/lab/files/cm"), "serve", "--site", "P", "--dir", str(folder)]
     with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True) as process:
         try:

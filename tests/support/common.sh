@@ -16,14 +16,14 @@ fail() {
 
 cache_dir() { printf '%s\n' "${KAFKA_DR_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/switchback.kafka_dr}"; }
 
-# with_progress LOG COMMAND...: run quietly, say every ten seconds that it still runs, show the log's end if it fails.
+# with_progress LOG COMMAND...: run quietly, report every ten seconds that it still runs, show the log's end if it fails.
 with_progress() {
     local log=$1 started=$SECONDS next=10 result=0
     shift
     mkdir -p "$(dirname -- "$log")"
     "$@" >"$log" 2>&1 &
     local job=$!
-    # An interrupted make must not leave the command behind.
+    # An interrupted make must not leave the command running.
     trap 'kill "$job" 2>/dev/null || true; exit 130' INT TERM
     while kill -0 "$job" 2>/dev/null; do
         if ((SECONDS - started >= next)); then
@@ -43,7 +43,7 @@ with_progress() {
 
 last_line() { tail -n 1 "$1" | tr -d '\r' | cut -c 1-90; }
 
-# On Debian and Ubuntu, as root, missing system packages are installed rather than asked for.
+# On Debian and Ubuntu, as root, missing system packages are installed instead of only reported.
 can_apt_install() { [[ $(id -u) -eq 0 ]] && command -v apt-get >/dev/null; }
 
 apt_install() {
@@ -52,17 +52,17 @@ apt_install() {
         apt-get install --yes --no-install-recommends $1"
 }
 
-# copy_checkout FOLDER: tracked and new files, without what is ignored.
+# copy_checkout FOLDER: tracked and new files, without ignored ones.
 copy_checkout() {
     rm -rf "$1"
     mkdir -p "$1"
-    # A file deleted but not yet committed is still listed: leave out what is not there.
+    # A file deleted but not yet committed is still listed: leave out missing files.
     git ls-files -z --cached --others --exclude-standard |
         while IFS= read -r -d '' file; do [[ -e "$file" ]] && printf '%s\0' "$file"; done |
         tar --create --null --files-from=- | tar --extract --directory="$1"
 }
 
-# note_skip WHO WHAT: what was not done is said again at the end of `make test`; nothing, and nothing is said of WHO.
+# note_skip WHO WHAT: WHAT was skipped is printed again at the end of `make test`. An empty WHAT removes the note of WHO.
 note_skip() {
     mkdir -p build/skipped
     rm -f "build/skipped/$1"

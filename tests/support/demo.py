@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """make demo: a failover and a failback under load, counted record by record.
 
-``--tamper``: with one bit of one record in a replica turned over, which the audit must find.
-``--engine srm``: through Streams Replication Manager, as emulators of Cloudera Manager and srm-control show it.
-KAFKA_DR_DEMO_KEEP=1 leaves the lab running to look around.
+``--tamper``: flip one bit of one record in a replica, which the audit must find.
+``--engine srm``: use Streams Replication Manager, through emulators of Cloudera Manager and srm-control.
+KAFKA_DR_DEMO_KEEP=1 keeps the lab running for inspection.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ REPORT = ROOT / "build" / "demo" / "report.json"
 
 
 def main() -> int:
-    """Run the demo; 0 when everything is proven, 1 when something is wrong, 2 when it could not be told."""
+    """Run the demo. Return 0 if everything is proven, 1 if something is wrong, 2 if the result is unknown."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--engine", choices=list(ENGINES), default="connect")
     options.add_argument("--tamper", action="store_true", help="turn one bit of a replica: must be REFUTED")
@@ -64,7 +64,7 @@ def _clients() -> list[dict[str, Any]]:
 
 
 def round_trip(scenario: Scenario, tamper: bool = False) -> dict[str, Any]:
-    """Enable, load, failover, load, failback, load; then compare both sides, and the ledgers."""
+    """Enable, load, failover, load, failback, load. Then compare both clusters and the ledgers."""
     scenario.lab_up()
     say(f"enable: topics on both clusters, {ENGINES[scenario.engine]} in both directions")
     scenario.playbook("enable", {"kafka_dr_confirm": "P"})
@@ -86,7 +86,7 @@ def round_trip(scenario: Scenario, tamper: bool = False) -> dict[str, Any]:
 
 
 def _tamper(scenario: Scenario) -> None:
-    """On the disk of B's broker, where no application lives: offsets, counts and checksums stay right."""
+    """Flip a bit on the disk of B's broker, the passive cluster: offsets, counts and checksums stay valid."""
     lab = Lab(scenario.folder)
     lab.stop("B", "broker")
     segment = scenario.folder / "B" / "data" / "P.Payments-3" / f"{0:020d}.log"
@@ -125,7 +125,7 @@ def _report(scenario: Scenario, runs: dict[str, Any], audit: dict[str, Any]) -> 
 
 
 def combine(verdicts: list[str]) -> str:
-    """REFUTED if one is, PROVEN only if all are."""
+    """REFUTED if one part is, and PROVEN only if all parts are."""
     return "REFUTED" if "REFUTED" in verdicts else "PROVEN" if set(verdicts) == {"PROVEN"} else "UNKNOWN"
 
 
@@ -147,7 +147,7 @@ def _leg(run: dict[str, Any]) -> dict[str, Any]:
 
 
 def account(report: dict[str, Any]) -> None:
-    """A short, readable account."""
+    """A short, readable summary."""
     records = report["records"]
     say("")
     say(f"acknowledged by Kafka     {records['acknowledged']:>9}")
@@ -180,7 +180,7 @@ _BEGAN = time.monotonic()
 
 
 def say(text: str) -> None:
-    """One line with the seconds since the start."""
+    """Print one line with the seconds since the start."""
     print(f"[{time.monotonic() - _BEGAN:6.1f} s] {text}" if text else "", flush=True)
 
 

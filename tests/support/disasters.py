@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Sides that are lost with everything on them, and brought home again."""
+"""Clusters that are lost with everything on them, and recovered."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ from collections.abc import Callable
 from brokers import admin, at_work
 from lab.lab import Lab
 from scenario import Scenario
-from workers import tell
+from workers import control_connector
 
 PARTS = ("broker", "connect")
 FLOW = "P->B.MirrorSourceConnector"
 
 
 def pause(pair: Scenario, seconds: float, meanwhile: Callable[[Lab], None] = lambda lab: None) -> Lab:
-    """MirrorMaker 2 falls behind by what is written on P in ``seconds`` (at 1,000 records/s), and goes on."""
+    """MirrorMaker 2 falls behind by the records written on P in ``seconds`` (at 1,000 records/s), and continues."""
     lab = Lab(pair.folder)
     hold_back(pair, lab, FLOW, seconds)
     meanwhile(lab)
-    tell(lab, FLOW, "resume")
+    control_connector(lab, FLOW, "resume")
     return lab
 
 
 def hold_back(pair: Scenario, lab: Lab, connector: str, seconds: float) -> None:
-    """A connector is paused until so much has been written on P, at 1,000 records/s; it stays so."""
-    tell(lab, connector, "pause")
+    """Pause a connector until this many records were written on P, at 1,000 records/s. It stays paused."""
+    control_connector(lab, connector, "pause")
     records = pair.count("acknowledged") + int(seconds * 1000)
     pair.wait(lambda: pair.count("acknowledged") >= records, 60, "records behind the pause")
 
 
-def lose(pair: Scenario, behind: float) -> Lab:
-    """P dies with everything on it, ``behind`` seconds after MirrorMaker 2 has stopped copying."""
+def lose(pair: Scenario, lag_seconds: float) -> Lab:
+    """P fails with everything on it, ``lag_seconds`` after MirrorMaker 2 has stopped replicating."""
 
     def die(lab: Lab) -> None:
         for part in PARTS:
             lab.kill("P", part)
 
-    return pause(pair, behind, die)
+    return pause(pair, lag_seconds, die)
 
 
 def give_back(pair: Scenario) -> None:
-    """P is up again: what it had never sent is brought over, and the pair is enabled."""
+    """Start P again, salvage the records that it never sent, and enable the pair."""
     forgotten(pair)
     into = {
         "kafka_dr_salvage": "replay",
         "kafka_dr_salvage_into": "original",
         "kafka_dr_confirm": "B",
-        # The ledger's keys come again and again; which record of a key is the newest does not matter to it.
+        # The ledger's keys repeat, and the newest record of a key does not matter to it.
         "kafka_dr_accept_newer_keys": ["Payments"],
     }
     pair.playbook("salvage", into)
@@ -58,12 +58,12 @@ def give_back(pair: Scenario) -> None:
 
 
 def forgotten(pair: Scenario) -> None:
-    """P takes the consumers that died with it for members until their session ends."""
+    """Wait until P removes the consumers that died with it, when their session ends."""
     client = admin(Lab(pair.folder), "P")
     pair.wait(lambda: not at_work(client), 90, "the members of P's groups that died with it have left")
 
 
 def rename(pair: Scenario, old: str, new: str) -> None:
-    """The inventory says which cluster P is now."""
+    """Write the new id of the cluster P to the inventory."""
     for path in pair.inventory.rglob("*.yml"):
         path.write_text(path.read_text().replace(old, new))

@@ -2,10 +2,10 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 # shellcheck shell=bash
-# shellcheck disable=SC2034 # ENGINE_WHY is for whoever sources this
+# shellcheck disable=SC2034 # the sourcing script uses ENGINE_WHY
 #
-# Source it after common.sh. engine_start makes a Docker engine answer: the one that does already, or as root one of our
-# own; if neither can be, ENGINE_WHY says why. engine_stop ends our own. Images stay in build/docker.
+# Source it after common.sh. engine_start provides a Docker engine: a running one, or, as root, one of our own. If neither
+# is possible, ENGINE_WHY has the reason. engine_stop stops our own. Images stay in build/docker.
 
 ENGINE_WHY=
 ENGINE_PID=
@@ -20,23 +20,23 @@ engine_start() {
         ENGINE_WHY='no Docker engine answers, and only root can start one'
         return 1
     fi
-    # Where systemd runs, the package would start an engine that stays.
+    # If systemd runs, the package would start an engine that stays.
     if ! command -v dockerd >/dev/null && { ! can_apt_install || [[ -d /run/systemd/system ]]; }; then
         ENGINE_WHY='no Docker engine answers, and dockerd is not installed (Debian, Ubuntu: apt-get install docker.io)'
         return 1
     fi
     command -v dockerd >/dev/null || (RUNLEVEL=1 apt_install docker.io) || true
     engine_spawn && return 0
-    # Whether it could be installed is seen here, too.
+    # This also detects a failed installation.
     ENGINE_WHY="dockerd did not start: $(grep -v level=info "$ENGINE_LOG" 2>/dev/null | tail -n 1 | cut -c 1-300)"
     engine_stop
     return 1
 }
 
-# It leaves this machine's packet filter and routes alone: the networks of the scenario have no way out, and need none.
+# It does not change this machine's packet filter and routes: the scenario's networks have and need no route out.
 engine_spawn() {
     mkdir -p build/docker "$(dirname -- "$ENGINE_LOG")"
-    # Paths of sockets must be short.
+    # Socket paths must be short.
     ENGINE_RUN=$(mktemp -d "${TMPDIR:-/tmp}/kafka-dr-docker.XXXX")
     export DOCKER_HOST=unix://$ENGINE_RUN/socket
     # Its own session: Ctrl-C must not end it before the containers are gone.

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a shell and systemd read from an environment file: both are the real programs' own parsers."""
+"""The variables that a shell and systemd read from an environment file. Both use the real programs' own parsers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read_by_systemd(library: Path, path: Path) -> dict[str, str]:
 
 
 def read_by_shell(shell: str, paths: Sequence[Path], keys: Sequence[str]) -> list[list[str]]:
-    """The values of ``keys`` after ``. path``, for each path. One process for all of them."""
+    """The values of ``keys`` after ``. path``, for each path. One process reads all of them."""
     words = " ".join(f'"${{{key}}}"' for key in keys)
     script = f'for file; do unset {" ".join(keys)}; . "$file"; printf "%s\\0" {words}; done'
     done = subprocess.run([shell, "-c", script, shell, *map(str, paths)], capture_output=True, timeout=120, check=True)

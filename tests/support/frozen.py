@@ -25,9 +25,9 @@ _OTHER = "import socket\nsocket.gethostname = lambda: 'controller-2'\n"
 
 
 class Frozen:
-    """A playbook that is stopped, with all its children, when ``mark`` stands in its output."""
+    """A playbook that is stopped, with all its children, when ``trigger`` appears in its output."""
 
-    def __init__(self, scenario: Scenario, fingerprint: str, playbook: str, variables: Mapping[str, Any]) -> None:
+    def __init__(self, scenario: Scenario, trigger: str, playbook: str, variables: Mapping[str, Any]) -> None:
         program = str(Path(sys.executable).parent / "ansible-playbook")
         own = {"kafka_dr_report_dir": str(scenario.folder / "reports-frozen"), "kafka_dr_audit": False, **variables}
         command = [program, f"{COLLECTION}.{playbook}", "-i", str(scenario.inventory), "-e", json.dumps(own)]
@@ -35,15 +35,15 @@ class Frozen:
         with self.log.open("w") as output:
             self.run = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=scenario.environment())
         until = time.monotonic() + _LONGEST
-        while fingerprint not in self.log.read_text():
+        while trigger not in self.log.read_text():
             if self.run.poll() is not None or time.monotonic() > until:
                 self.run.kill()
-                raise AssertionError(f"{fingerprint} was not seen in {self.log}: {self.log.read_text()[-1500:]}")
+                raise AssertionError(f"{trigger} was not seen in {self.log}: {self.log.read_text()[-1500:]}")
             time.sleep(0.005)
         self._freeze()
 
     def _freeze(self) -> None:
-        """Parents before children, until there is nobody left to stop: a worker may have been forked meanwhile."""
+        """Stop parents before children, until no running process is left: a worker may have been forked meanwhile."""
         self.stopped: list[int] = []
         while new := [pid for pid in tree(self.run.pid) if pid not in self.stopped]:
             for pid in new:
@@ -51,13 +51,13 @@ class Frozen:
             self.stopped += new
 
     def thaw(self) -> tuple[int, str]:
-        """Let it go on; exit code and output once it has ended."""
+        """Let it continue. Return the exit code and the output once it has ended."""
         for pid in reversed(self.stopped):
             os.kill(pid, signal.SIGCONT)
         return self.run.wait(_LONGEST), self.log.read_text()
 
     def end(self) -> None:
-        """Whatever a test that failed has left."""
+        """Kill everything that a failed test has left."""
         if self.run.poll() is None:
             for pid in reversed(self.stopped):
                 os.kill(pid, signal.SIGKILL)
@@ -65,7 +65,7 @@ class Frozen:
 
 
 def tree(pid: int) -> list[int]:
-    """A process and all that descend from it."""
+    """A process and all its descendants."""
     try:
         threads = list(Path(f"/proc/{pid}/task").iterdir())
         children = [int(word) for thread in threads for word in (thread / "children").read_text().split()]
@@ -76,7 +76,7 @@ def tree(pid: int) -> list[int]:
 
 @contextmanager
 def another_controller(scenario: Scenario) -> Iterator[None]:
-    """Playbooks within it run on another machine, as far as the journal can tell."""
+    """Make playbooks within the context run on another machine, as far as the journal can see."""
     folder = scenario.folder / "controller-2"
     folder.mkdir(exist_ok=True)
     (folder / "sitecustomize.py").write_text(_OTHER)
@@ -99,7 +99,10 @@ def undecided_run(output: str) -> str:
 
 
 def world(scenario: Scenario) -> dict[str, Any]:
-    """Everything that an overtaken controller could change; the applications are stopped, so nothing else moves it."""
+    """Everything that a superseded controller could change.
+
+    The applications are stopped, so nothing else changes it.
+    """
     clients = json.loads(scenario.ledger("status"))["clients"]
     groups = sorted({str(client["group"]) for client in scenario.clients if "group" in client})
     endpoints = {path.name: path.read_text() for path in sorted((scenario.folder / "ledger").glob("*.env"))}
@@ -112,7 +115,10 @@ def world(scenario: Scenario) -> dict[str, Any]:
 
 
 def wake(scenario: Scenario, frozen: Frozen) -> tuple[int, str, list[str]]:
-    """Stop the applications, let the first controller go on: exit code, output, and the names of what is different."""
+    """Stop the applications and let the first controller continue.
+
+    Return exit code, output, and the names of all changes.
+    """
     scenario.stop()
     before = at_rest(lambda: world(scenario))
     rc, output = frozen.thaw()

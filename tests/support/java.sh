@@ -3,7 +3,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Kafka, Connect and Spark need Java 17 or newer. As root on Debian or Ubuntu a missing one is installed.
+# Kafka, Connect and Spark need Java 17 or newer. As root on Debian or Ubuntu, this script installs it if it is missing.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 source tests/support/common.sh
@@ -15,7 +15,7 @@ java_command() {
     if [[ -n "${JAVA_HOME:-}" ]]; then echo "$JAVA_HOME/bin/java"; else echo java; fi
 }
 
-# Prints the major version (8 calls itself 1.8), or nothing where there is no working Java.
+# Prints the major version (8 reports 1.8), or nothing without a working Java.
 java_version() { "$(java_command)" -version 2>&1 | sed -En 's/.* version "(1\.)?([0-9]+).*/\2/p' | head -n 1; }
 
 found=$(java_version || true)

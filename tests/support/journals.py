@@ -30,10 +30,10 @@ def journal_state(
     name: str = "",
     topic: str = TOPIC,
 ) -> dict[str, str]:
-    """Write a new journal that folds into this state; returns its pair and topic, as ``as_pair`` takes them.
+    """Write a new journal that folds into this state. Return its pair and topic, as ``as_pair`` takes them.
 
     ``clusters``: each gets a copy. ``way``: the alias being left and the alias being entered. ``trusted_offsets``: of
-    the groups when they last left the alias being entered. ``name``: of the pair; needs a ``topic`` of its own.
+    the groups when they last left the alias being entered. ``name``: of the pair; it needs a ``topic`` of its own.
     """
     leave, enter = way
     now, run = time.time(), "earlier"

@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Two clusters that let in only who has a Kerberos ticket, and the Connect worker of B, which logs in with a keytab.
+"""Two clusters that require a Kerberos ticket, and the Connect worker of B, which authenticates with a keytab.
 
-Configured like those of the lab, with what Kerberos wants on top.
+They are configured like those of the lab, plus the settings that Kerberos needs.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ from lab.progress import Progress
 from realm import HOST, SERVICE, Realm
 
 BROKER, WORKER, OPERATOR = f"{SERVICE}/{HOST}", f"connect/{HOST}", "operator"
-# Seconds; as of the lab.
+# In seconds, as in the lab.
 BOUND = 180.0
 PARTS = (("P", "broker"), ("B", "broker"), ("B", "connect"))
 
 
 @dataclass
 class Kerberized:
-    """All of it in one folder: the realm, the clusters, their logs."""
+    """The realm, the clusters and their logs, all in one folder."""
 
     paths: Layout
     realm: Realm
@@ -44,18 +44,18 @@ class Kerberized:
     settings: Settings = field(default_factory=Settings)
 
     def servers(self, alias: str) -> str:
-        """By the name that stands in the brokers' principal, not by the address."""
+        """The addresses with the name in the brokers' principal, not the IP address."""
         return f"{HOST}:{self.clusters[alias].broker_port}"
 
     def client(self, principal: str = OPERATOR) -> dict[str, str]:
         return self.realm.client(principal)
 
     def rdkafka(self, alias: str) -> dict[str, Any]:
-        """For a client in this process."""
+        """The properties of a client in this process."""
         own = {name: value for name, value in self.client().items() if not name.startswith("java.")}
         return {**own, "bootstrap.servers": self.servers(alias)}
 
-    # ---- its life -------------------------------------------------------------------------------------------
+    # ---- start and stop -------------------------------------------------------------------------------------
 
     def start(self) -> None:
         progress = Progress()
@@ -79,7 +79,7 @@ class Kerberized:
             progress.say(f"{' '.join(key)} ready")
 
     def stop(self) -> None:
-        """What runs, and what an earlier run left that was killed."""
+        """Stop the processes, including those of an earlier run that was killed."""
         parts = [self.paths.part(*key) for key in reversed(PARTS)]
         for part in parts:
             processes.adopt_strays(part)
@@ -108,7 +108,7 @@ class Kerberized:
         except (KafkaException, TimeoutError):
             return False
 
-    # ---- what the processes are told ------------------------------------------------------------------------
+    # ---- configuration of the processes ---------------------------------------------------------------------
 
     def properties(self, alias: str, name: str) -> str:
         cluster = self.clusters[alias]
@@ -141,7 +141,7 @@ class Kerberized:
 
 
 def kerberized(folder: Path) -> Kerberized:
-    """In an empty folder; whatever an earlier run left there is stopped first."""
+    """Start everything in an empty folder, after stopping processes of an earlier run there."""
     paths = layout(folder)
     kdc, *others = choose(paths.root, 7)
     clusters = {}

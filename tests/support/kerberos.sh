@@ -3,14 +3,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# What `make kerberos` needs: a KDC, and a Python environment whose confluent-kafka knows Kerberos; made already: returns
-# at once. The wheels of confluent-kafka have no GSSAPI, and the librdkafka of Debian 12 is too old to build one against.
+# Install what `make kerberos` needs: a KDC, and a Python environment whose confluent-kafka has Kerberos. If they exist,
+# it returns at once. The wheels of confluent-kafka have no GSSAPI, and the librdkafka of Debian 12 is too old to build one against.
 # The sources of a newer one are in an npm package.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 source tests/support/common.sh
 
-# One release: a confluent-kafka wants a librdkafka that is not older. None that npm has fits the pin in requirements.txt.
+# One release: confluent-kafka needs a librdkafka that is not older. No version on npm matches the pin in requirements.txt.
 NPM_PACKAGE=@confluentinc/kafka-javascript@1.10.1
 NPM_FILE=confluentinc-kafka-javascript-1.10.1.tgz
 NPM_SHA256=ada7d703bb1d3237e2292bfabf438d663b6160c9f1ac2a2406b5dc4257c81b66
@@ -20,8 +20,8 @@ TOP=$PWD/build/kerberos
 VENV=$TOP/venv
 BASE=$(command -v python)
 
-# What has to be there, and the Debian package that brings it.
-# shellcheck disable=SC2191 # these are words, no indices
+# Each requirement, and the Debian package that provides it.
+# shellcheck disable=SC2191 # these are words, not indices
 NEEDED=(
     program:krb5kdc=krb5-kdc program:kdb5_util=krb5-kdc program:kadmin.local=krb5-admin-server program:kinit=krb5-user
     program:gcc=gcc program:g++=g++ program:make=make program:npm=npm
@@ -47,10 +47,10 @@ missing() {
 
 system_packages() {
     local packages
-    # The programs of a KDC are for root only, and lie where other users do not look.
+    # The programs of a KDC are only for root, in folders outside other users' PATH.
     export PATH=$PATH:/usr/sbin:/sbin
     mapfile -t packages < <(missing)
-    # Whether it could be installed is seen by looking again.
+    # Check again whether the installation succeeded.
     if ((${#packages[@]})) && can_apt_install; then (apt_install "${packages[*]}") || true; fi
     mapfile -t packages < <(missing)
     ((${#packages[@]} == 0)) || fail "make kerberos needs Debian packages that are missing here: apt-get install ${packages[*]}"
@@ -76,8 +76,8 @@ sources() {
 }
 
 librdkafka() {
-    # Whatever is asked for must be found, or configure fails: nothing is left to what happens to be installed. Without
-    # optimization it is built in half the time, and nothing here measures speed.
+    # Every requested feature must be found, or configure fails, so the result does not depend on installed packages.
+    # Without optimization the build takes half the time, and no test here measures speed.
     cd "$TOP/source"
     ./configure --prefix="$TOP/librdkafka" --enable-gssapi --enable-ssl --enable-zlib --enable-zstd --disable-lz4-ext \
         --disable-curl --disable-optimization
@@ -86,7 +86,7 @@ librdkafka() {
 }
 
 confluent_kafka() {
-    # Not from pip's cache: a wheel made here knows the folder of its librdkafka.
+    # Not from pip's cache: a wheel built here has the path of its librdkafka.
     C_INCLUDE_PATH=$TOP/librdkafka/include LIBRARY_PATH=$TOP/librdkafka/lib LDFLAGS="-Wl,-rpath,$TOP/librdkafka/lib" \
         nice python -m pip wheel --no-cache-dir --no-deps --no-binary :all: --no-build-isolation --require-hashes \
         --requirement "$PIP_PINS" --wheel-dir "$TOP/wheels"
@@ -94,7 +94,7 @@ confluent_kafka() {
     python -m pip --python "$VENV/bin/python" install --no-index --no-deps "$TOP"/wheels/confluent_kafka-*.whl
 }
 
-# Everything else comes from the environment that the other tests run in, behind what lies here.
+# All other packages come from the environment of the other tests, after the packages of this one.
 layer() {
     local own
     own=$("$VENV/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Playbooks to which something happens in the middle."""
+"""Playbooks with a fault in the middle."""
 
 from __future__ import annotations
 
@@ -21,38 +21,39 @@ _LONGEST = 240.0
 
 
 def kill_in_phase(scenario: Scenario, phase: str, to: str) -> None:
-    """Start a cutover and SIGKILL ansible-playbook when it says that the phase begins."""
+    """Start a cutover and SIGKILL ansible-playbook when it prints that the phase begins."""
     playbook = "failback" if to == "P" else "failover_cutoff"
     kill_at(scenario, f"phase_{phase}.yml", playbook, {"kafka_dr_confirm": to})
 
 
-def kill_at(scenario: Scenario, fingerprint: str, playbook: str, variables: Mapping[str, Any]) -> None:
-    """Start a playbook and SIGKILL ansible-playbook when ``mark`` stands in its output; its children live on."""
-    rc, output = disturbed(scenario, fingerprint, playbook, variables, kill)
+def kill_at(scenario: Scenario, trigger: str, playbook: str, variables: Mapping[str, Any]) -> None:
+    """Start a playbook and SIGKILL ansible-playbook when ``trigger`` appears in its output. Its children stay alive."""
+    rc, output = disturbed(scenario, trigger, playbook, variables, kill)
     assert rc == -signal.SIGKILL, output[-2000:]
 
 
 def outwait(scenario: Scenario) -> None:
-    """What a killed run has left ends by itself."""
+    """Wait until the children of a killed run have ended."""
     scenario.wait(lambda: not playbooks_alive(scenario), 30, "the killed run's children end")
 
 
 def kill(run: subprocess.Popen[bytes]) -> None:
-    """As the kernel does when memory is short: nothing can be put in order."""
+    """Kill as the kernel does when it is out of memory: no cleanup is possible."""
     os.kill(run.pid, signal.SIGKILL)
 
 
 def disturbed(
     scenario: Scenario,
-    fingerprint: str,
+    trigger: str,
     playbook: str,
     variables: Mapping[str, Any],
     act: Callable[[subprocess.Popen[bytes]], None],
     delay: float = 0.0,
 ) -> tuple[int, str]:
-    """Start a playbook; ``act`` on it ``delay`` seconds after ``mark`` stands in its output. Exit code and output.
+    """Start a playbook, and call ``act`` on it ``delay`` seconds after ``trigger`` appears. Return exit code and
+    output.
 
-    Nothing is done to a run that ends before that.
+    A run that ends before that is not touched.
     """
     program = str(Path(sys.executable).parent / "ansible-playbook")
     own = {"kafka_dr_report_dir": str(scenario.reports), "kafka_dr_audit": False, **variables}
@@ -61,8 +62,8 @@ def disturbed(
     with log.open("w") as output:
         run = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=scenario.environment())
         until = time.monotonic() + _LONGEST
-        while fingerprint not in log.read_text() and run.poll() is None:
-            assert time.monotonic() < until, f"{fingerprint} was not seen in {log}"
+        while trigger not in log.read_text() and run.poll() is None:
+            assert time.monotonic() < until, f"{trigger} was not seen in {log}"
             time.sleep(0.05)
         due = time.monotonic() + delay
         while time.monotonic() < due and run.poll() is None:
@@ -73,7 +74,7 @@ def disturbed(
 
 
 def playbooks_alive(scenario: Scenario) -> list[int]:
-    """Children of a killed run, found by the lab folder in their command line or environment."""
+    """The children of a killed run, found by the lab folder in their command line or environment."""
     alive = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():

@@ -11,7 +11,7 @@ from scenario import Scenario
 
 
 def slow(scenario: Scenario, client: str, rate: int | None) -> None:
-    """Let one group read at most so many records a second; None: as fast as it can."""
+    """Let one group read at most this many records per second. None: as fast as it can."""
     definitions = scenario.folder / "ledger" / "clients.json"
     clients = json.loads(definitions.read_text())["clients"]
     scenario.ledger("stop", client)

@@ -3,7 +3,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Make the checkout importable: Ansible and Python want to find it below a folder ansible_collections.
+# Make the checkout importable: Ansible and Python expect it below a folder ansible_collections.
 # The link is relative, so a moved checkout keeps working.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."

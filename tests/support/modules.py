@@ -26,13 +26,14 @@ def run_module(
     """The result of ``module.main()``, with ``failed`` and ``rc`` (the exit code) always set."""
     args = {**params, "_ansible_check_mode": check, "_ansible_diff": diff}
     printed = io.StringIO()
-    # Warnings are collected per process: those of an earlier run are not ours.
+    # Warnings are collected per process, and those of an earlier run are not ours.
     warnings._global_warnings.clear()
     try:
         with patch_module_args(args), contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as end:
             module.main()
     finally:
-        # A module collects nothing; this process lives on, and ends its clients here, in no callback of theirs.
+        # A module collects no garbage. This process continues, and must end its clients here and not in one of their
+        # callbacks.
         gc.enable()
         gc.collect()
     result: dict[str, Any] = json.loads(printed.getvalue())
@@ -42,5 +43,5 @@ def run_module(
 
 
 def warned(result: Mapping[str, Any], captured: pytest.CaptureFixture[str]) -> str:
-    """All warnings of a run as one text: in its result, or, where Ansible's controller is loaded, shown at once."""
+    """All warnings of a run as one text: from its result or, if Ansible's controller is loaded, from the output."""
     return str(result.get("warnings", "")) + " ".join(captured.readouterr().err.split())

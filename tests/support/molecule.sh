@@ -3,7 +3,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# All Molecule scenarios, or what the arguments say: molecule.sh test --scenario-name=docker
+# Run all Molecule scenarios, or Molecule with the given arguments: molecule.sh test --scenario-name=docker
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 source tests/support/common.sh
@@ -14,12 +14,12 @@ trap engine_stop EXIT
 skipped=
 if [[ "$*" == *--all* || "$*" == *=docker* ]] && ! engine_start; then
     skipped="the scenario docker is SKIPPED: $ENGINE_WHY"
-    # There an engine can be had: a run that nobody watches must not be green without it.
+    # CI can install an engine, so an unattended run must not pass without it.
     if [[ ${CI:-} == true ]] && can_apt_install; then fail "molecule: $skipped" "The engine's log: $ENGINE_LOG"; fi
     say "molecule: $skipped"
     set -- "$@" --exclude docker
 fi
-# What Molecule remembers of a run that was interrupted would make it skip steps.
+# The state of an interrupted run would make Molecule skip steps.
 rm -rf "$ANSIBLE_HOME"/tmp/molecule.*
 say "molecule: $*"
 LOG=build/logs/molecule.log
@@ -27,9 +27,9 @@ mkdir -p build/logs
 result=0
 molecule "$@" 2>&1 | tee "$LOG" || result=$?
 if ((result)); then
-    # Behind the recap, which may be all that is kept of a long run: Ansible's own words, without colours and frames.
+    # Print Ansible's own errors after the recap, without colours and frames: the end of a long log may be all that is kept.
     sed -e 's/\x1b\[[0-9;]*m//g' -e 's/^ *│ \{0,2\}//' "$LOG" | grep -A 24 '^\[ERROR\]' | tail -n 55 | cut -c 1-300 >&2 || true
-    fail "molecule $* ended with $result." "The whole log: $LOG"
+    fail "molecule $* exited with $result." "The whole log: $LOG"
 fi
-# Once more behind all that was said meanwhile, and for the end of `make test`.
+# Repeat the note after all other output, and at the end of `make test`.
 note_skip molecule "$skipped"

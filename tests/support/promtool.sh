@@ -3,8 +3,8 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Print the path of promtool, which checks and evaluates alert rules. Where there is none, it is taken out of Debian's
-# package prometheus into the cache; nothing is installed, no service runs.
+# Print the path of promtool, which checks and evaluates alert rules. If it is missing, it is extracted from Debian's
+# package prometheus into the cache. Nothing is installed, and no service runs.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 source tests/support/common.sh
@@ -21,7 +21,7 @@ if [[ ! -x "$CACHE/promtool" ]]; then
     mkdir -p "$CACHE"
     work=$(mktemp --directory "$CACHE/work.XXXXXX")
     trap 'rm -rf "$work"' EXIT
-    # Without lists of packages, as in a new container, it is asked a second time.
+    # Without package lists, as in a new container, try a second time.
     download() { (cd -- "$work" && apt-get download prometheus >log 2>&1); }
     download || { can_apt_install && apt-get update >/dev/null 2>&1 && download; } ||
         fail "Debian's package prometheus, which holds promtool, cannot be had: $(last_line "$work/log")"

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Writes records that no client library lets one write: without a timestamp, or with header names that are not UTF-8.
+"""Write records that no client library can write: without a timestamp, or with header names that are not UTF-8.
 
 Each record is a batch of its own, sent to the partition's leader without TLS. Source: DefaultRecordBatch and
 DefaultRecord (message format 2), ProduceRequest version 3.
@@ -59,7 +59,7 @@ def _send(connection: socket.socket, topic: str, partition: int, batch: bytes) -
     connection.sendall(struct.pack(">i", len(request)) + request)
     (size,) = struct.unpack(">i", _read(connection, 4))
     answer = _read(connection, size)
-    # correlation id, topics, the topic's name, partitions, index, error
+    # Correlation id, topics, the topic's name, partitions, index, error.
     (error,) = struct.unpack_from(">h", answer, 4 + 4 + 2 + len(topic.encode()) + 4 + 4)
     if error:
         raise ValueError(f"{topic}-{partition}: the broker refused the record with error {error}")

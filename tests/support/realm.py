@@ -3,7 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """A Kerberos realm of its own: MIT's KDC on one port of this machine, with keytabs in files.
 
-Nothing of it is the system's: programs of MIT are told where it is by ``environment``, Java by ``java_options``.
+It does not use the system's configuration: MIT's programs find it through ``environment``, Java through
+``java_options``.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from lab.secure import write_private
 
 NAME = "KAFKA-DR.TEST"
 SERVICE = "kafka"
-# Brokers are reached by this name, so it stands in their principal.
+# Brokers are reached by this name, so it is in their principal.
 HOST = "localhost"
 BOUND = 30.0
 _LOGIN = "com.sun.security.auth.module.Krb5LoginModule"
@@ -31,7 +32,7 @@ _CLIENTS = """[libdefaults]
   dns_lookup_realm = false
   dns_canonicalize_hostname = false
   rdns = false
-  # By TCP at once: a KDC that is not there is then told by the kernel, not by a timeout.
+  # Use TCP at once: the kernel then reports a missing KDC, and no timeout is needed.
   udp_preference_limit = 1
 [realms]
   {name} = {{
@@ -67,7 +68,10 @@ class Realm:
 
     @property
     def environment(self) -> dict[str, str]:
-        """The cache is an own file too: a ticket of whoever runs this is neither used nor overwritten."""
+        """The environment.
+
+        It has its own ticket cache: an existing ticket of the user is neither used nor overwritten.
+        """
         return {
             "KRB5_CONFIG": str(self.client_settings),
             "KRB5_KDC_PROFILE": str(self.folder / "kdc.conf"),
@@ -76,12 +80,12 @@ class Realm:
 
     @property
     def java_options(self) -> list[str]:
-        """Java reads no KRB5_CONFIG."""
+        """Java does not read KRB5_CONFIG."""
         return [f"-Djava.security.krb5.conf={self.client_settings}"]
 
     @property
     def part(self) -> processes.Part:
-        """The KDC as a process that a later run finds and stops too, by the file that only it is given."""
+        """The KDC as a process that a later run can find and stop, through a file argument that only it has."""
         own = self.folder / "kdc.served"
         return processes.Part("the KDC", program("krb5kdc"), own, self.folder / "kdc.pid", self.folder / "kdc.out")
 
@@ -89,14 +93,14 @@ class Realm:
         return self.folder / f"{principal.replace('/', '-')}.keytab"
 
     def login(self, principal: str) -> str:
-        """A JAAS line that logs in with a keytab."""
+        """A JAAS line that authenticates with a keytab."""
         return (
             f'{_LOGIN} required useKeyTab=true storeKey=true keyTab="{self.keytab(principal)}" '
             f'principal="{principal}@{NAME}";'
         )
 
     def client(self, principal: str) -> dict[str, str]:
-        """Client properties as an inventory has them: librdkafka's names, and Java's own way to log in."""
+        """Client properties as in an inventory: librdkafka's names, and Java's own configuration."""
         return {
             "security.protocol": "SASL_PLAINTEXT",
             "sasl.mechanism": "GSSAPI",
@@ -106,10 +110,13 @@ class Realm:
             "java.sasl.jaas.config": self.login(principal),
         }
 
-    # ---- its life -------------------------------------------------------------------------------------------
+    # ---- start and stop -------------------------------------------------------------------------------------
 
     def start(self, principals: Iterable[str]) -> None:
-        """Make the database and the keytabs, and wait until the KDC gives a ticket. Takes ``environment`` as set."""
+        """Create the database and the keytabs, and wait until the KDC issues a ticket.
+
+        Needs ``environment`` to be set.
+        """
         names = list(principals)
         self.folder.mkdir(parents=True, mode=0o700)
         write_private(self.client_settings, _CLIENTS.format(name=NAME, port=self.port))
@@ -118,7 +125,7 @@ class Realm:
         for name in names:
             self._run("kadmin.local", "-r", NAME, "addprinc", "-randkey", name)
             self._run("kadmin.local", "-r", NAME, "ktadd", "-k", str(self.keytab(name)), name)
-        # -n: it stays the process that was started.
+        # With -n it stays the process that was started.
         command = [program("krb5kdc"), "-n", "-r", NAME, "-P", str(self.part.config)]
         processes.spawn(self.part, command)
         if not processes.wait_until(lambda: processes.gone(self.part) or self.answers(names[0]), BOUND):
@@ -133,12 +140,12 @@ class Realm:
         return self.ticket(principal, self.folder / "first").returncode == 0
 
     def ticket(self, principal: str, cache: Path, *more: str) -> subprocess.CompletedProcess[str]:
-        """Log in as a person or a job would, into a cache."""
+        """Get a ticket as a person or a job would, into a cache."""
         words = ("-k", "-t", str(self.keytab(principal)), "-c", f"FILE:{cache}", *more, principal)
         return self._run("kinit", *words, check=False)
 
     def has_ticket(self, cache: Path) -> bool:
-        """One that has not expired."""
+        """Return whether there is a valid ticket."""
         return self._run("klist", "-s", "-c", f"FILE:{cache}", check=False).returncode == 0
 
     def _said(self) -> str:
@@ -155,7 +162,7 @@ class Realm:
 
 
 def program(name: str) -> str:
-    """Those of a KDC lie where only root looks."""
+    """The path of a program. The programs of a KDC are in a folder of root's PATH."""
     found = shutil.which(name, path=os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin"]))
     assert found, f"{name} is not installed: run make kerberos."
     return found

@@ -5,10 +5,10 @@
 #
 # Run every test of ansible-test sanity on a copy of the checkout, without containers and without ignore files.
 #
-# 1. copy      ansible-test wants a real folder .../ansible_collections/switchback/kafka_dr with a git repository:
-#              tracked and new files are copied, ignored ones are not.
-# 2. home      its virtual environments live below $HOME/.ansible/test. HOME is a folder of our own cache, so
-#              that the user's home stays as it is and a second run takes seconds.
+# 1. copy      ansible-test needs a real folder .../ansible_collections/switchback/kafka_dr with a git repository:
+#              the copy has tracked and new files, but no ignored ones.
+# 2. home      its virtual environments are below $HOME/.ansible/test. HOME is a folder of our own cache, so
+#              that the user's home is not changed and a second run takes seconds.
 # 3. run       arguments go to ansible-test: sanity.sh --test validate-modules
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
@@ -34,7 +34,7 @@ if command -v flock >/dev/null; then
     flock 9
 fi
 LOG=$ROOT/build/logs/sanity.log
-# What pip says while it fills the virtual environments is only for the log.
+# The output of pip for the virtual environments only goes to the log.
 PIP_CHATTER='^(Collecting|Processing|Using cached|Looking in|Installing collected|Successfully) |^  +[^ ]'
 mkdir -p "$(dirname -- "$LOG")"
 cd -- "$COPY"
@@ -42,7 +42,7 @@ HOME=$TEST_HOME PATH=$ROOT/.venv/bin:$PATH ansible-test sanity --python "$PYTHON
     tee "$LOG" | { grep --line-buffered -vE "$PIP_CHATTER" || true; } ||
     fail "ansible-test sanity found problems, listed above. The whole log: $LOG"
 
-# A test whose program is missing says so in a warning, and ends well.
+# A test whose program is missing prints a warning and exits with 0.
 if grep -E 'Required program|Skipping' "$LOG"; then
     fail 'ansible-test sanity has left something out, named above.' 'make setup brings what it needs.'
 fi

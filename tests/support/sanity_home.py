@@ -4,8 +4,8 @@
 """Prepare a folder as the HOME of ansible-test: `python sanity_home.py FOLDER`.
 
 ansible-test builds virtual environments of its own and first downloads a pip bootstrap script from one fixed address.
-A stand-in that uses the pip shipped with Python makes this work behind a mirror or a proxy too. ansible-test also
-clears the environment of every PIP_* variable, so the settings of the caller's pip are handed on as a file.
+A replacement that uses the pip shipped with Python makes this work with a mirror or a proxy too. ansible-test also
+clears the environment of every PIP_* variable, so the settings of the caller's pip are passed on as a file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ sys.exit(subprocess.call([sys.executable, "-m", "pip", "install", *options]))
 
 
 def pip_wanted() -> str:
-    """The pip version that the installed ansible-test bootstraps; there is no public way to ask."""
+    """The pip version that the installed ansible-test bootstraps. It has no public interface for that."""
     source = Path(ansible_test.__file__).parent / "_internal/python_requirements.py"
     found = re.search(r"^\s+pip='([0-9.]+)',$", source.read_text(encoding="utf-8"), re.MULTILINE)
     if found is None:
@@ -37,7 +37,7 @@ def pip_wanted() -> str:
 
 
 def pip_settings(listing: str) -> str:
-    """The lines of `pip config list` as a pip.conf; of a repeated key the last one, the strongest, is kept.
+    """The lines of `pip config list` as a pip.conf; for a repeated key, the last one, which takes precedence.
 
     >>> print(pip_settings("global.timeout='5'\\n:env:.timeout='9'\\ninstall.no-deps='yes'"))
     [global]
@@ -59,7 +59,7 @@ def pip_settings(listing: str) -> str:
 
 
 def write_private(path: Path, text: str) -> None:
-    """Only for the owner: an index address may hold a password."""
+    """Write a file that only the owner can read, because an index address may have a password."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch(mode=0o600)
     path.write_text(text, encoding="utf-8")

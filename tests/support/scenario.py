@@ -24,20 +24,20 @@ COLLECTION = "switchback.kafka_dr"
 
 
 class ScenarioError(Exception):
-    """A step did not do what it must; the text says which and where its output is."""
+    """A step failed. The text names the step and its output file."""
 
 
 @dataclass
 class Scenario:
     """A lab in ``folder`` with ledger clients. ``say`` gets one line for each step."""
 
-    # Looks at the reports of each playbook: the tests hold them to their schemas, with what the demo does not install.
+    # Checks the reports of each playbook: the tests validate them with packages that the demo does not install.
     inspect: ClassVar[Callable[[Path, float], None]] = staticmethod(lambda _folder, _since: None)
 
     folder: Path
     partitions: int = 12
     clients: list[dict[str, Any]] = field(default_factory=list)
-    # As in the inventory; one topic, Payments, if there is none.
+    # As in the inventory. The default is one topic, Payments.
     topics: list[dict[str, Any]] = field(default_factory=list)
     policy: str = "default"
     engine: str = "connect"
@@ -63,20 +63,20 @@ class Scenario:
 
     @property
     def inventory(self) -> Path:
-        """Written by the lab role."""
+        """The inventory, which the lab role writes."""
         return self.folder / "inventory"
 
     # ---- playbooks
 
     def environment(self) -> dict[str, str]:
-        """What a user sets to run the collection from a checkout."""
+        """The variables that a user sets to run the collection from a checkout."""
         return {
             **os.environ,
             "ANSIBLE_COLLECTIONS_PATH": str(ROOT / "build" / "collections"),
             "ANSIBLE_HOME": str(self.folder / "ansible"),
             "ANSIBLE_NOCOLOR": "1",
             "ANSIBLE_VERBOSITY": str(self.verbosity),
-            # A controller's clock is rarely in UTC: whatever takes its time for UTC is hours out.
+            # A controller's clock is rarely in UTC: code that takes its local time for UTC is hours off.
             "TZ": "America/New_York",
             "ANSIBLE_LOCALHOST_WARNING": "false",
             "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
@@ -89,13 +89,13 @@ class Scenario:
         options: tuple[str, ...] = (),
         expect: int | None = 0,
     ) -> dict[str, Any]:
-        """Run one playbook of the collection. Returns rc, seconds, changed, log and output."""
+        """Run one playbook of the collection. Return rc, seconds, changed, log and output."""
         self._runs += 1
         log = self.logs / f"{self._runs:02d}-{name}.log"
         command = [str(Path(sys.executable).parent / "ansible-playbook"), f"{COLLECTION}.{name}", *options]
         if self.inventory.exists():
             command += ["-i", str(self.inventory)]
-        # The audit takes as long as a cutover: it has tests of its own.
+        # The audit takes as long as a cutover, and has tests of its own.
         own = {"kafka_dr_report_dir": str(self.reports), "kafka_dr_audit": False}
         command += ["-e", json.dumps({**own, **(variables or {})})]
         real = self._real_reports()
@@ -112,12 +112,12 @@ class Scenario:
         return {"rc": rc.returncode, "seconds": seconds, "changed": _changed(text), "log": str(log), "output": text}
 
     def _real_reports(self) -> dict[str, bytes]:
-        """Reports of real runs and their pages, by name."""
+        """The reports of real runs and their pages, by name."""
         files = [path for ext in ("json", "html") for path in self.reports.glob(f"*.{ext}")]
         return {path.name: path.read_bytes() for path in files if not path.name.startswith("check-")}
 
     def plan(self, name: str) -> dict[str, list[dict[str, Any]]]:
-        """The changes that the last check run showed, by kind; its page has to be there as well."""
+        """The changes that the last check run showed, by kind. Its page must exist as well."""
         planned = json.loads((self.reports / f"check-{name}.json").read_text())
         if not (self.reports / f"check-{name}.html").read_text().startswith("<!DOCTYPE html>"):
             raise ScenarioError(f"check-{name}.html is no page")
@@ -149,7 +149,7 @@ class Scenario:
 
     @contextmanager
     def up(self) -> Iterator[Scenario]:
-        """The lab, which is stopped at the end however that comes."""
+        """Run the lab within the context. It is stopped at the end in every case."""
         try:
             self.lab_up()
             yield self
@@ -157,7 +157,7 @@ class Scenario:
             self.lab_down()
 
     def move(self, name: str, to: str, **variables: Any) -> dict[str, Any]:
-        """Run a cutover playbook and return its report, with the downtimes that the ledgers show under ``downtime``."""
+        """Run a cutover playbook and return its report, with the downtimes from the ledgers under ``downtime``."""
         done = self.playbook(name, {"kafka_dr_confirm": to, "kafka_dr_to": to, **variables})
         kind = variables.get("kafka_dr_type", "cutoff") if name == "failback" else name.removeprefix("failover_")
         report: dict[str, Any] = json.loads((self.reports / f"{kind}-{to}.json").read_text())
@@ -167,7 +167,7 @@ class Scenario:
     # ---- applications
 
     def ledger(self, *words: str, expect: tuple[int, ...] = (0,)) -> str:
-        """Run the ledger's program; the standard output."""
+        """Run the ledger program and return its standard output."""
         command = [sys.executable, str(LEDGER), *words, "--dir", str(self.folder / "ledger")]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode not in expect:
@@ -175,7 +175,7 @@ class Scenario:
         return done.stdout
 
     def names(self, *roles: str) -> list[str]:
-        """Clients by role, all without one."""
+        """The clients with a role, or all clients."""
         known = json.loads((self.folder / "ledger" / "clients.json").read_text())["clients"]
         return [name for name, client in known.items() if not roles or client["role"] in roles]
 
@@ -185,9 +185,9 @@ class Scenario:
         self._all("start", self.names("producer", "transactional"))
 
     def stop(self, seconds: float = 60) -> None:
-        """Stop producers, let the consumers read what there is, each at most for ``seconds``, and stop them."""
+        """Stop producers, let the consumers read all records, for at most ``seconds`` each, and stop them."""
         self._all("stop", self.names("producer", "transactional"))
-        for role in ("processor", "consumer"):  # which may read what a processor writes
+        for role in ("processor", "consumer"):  # These may read records that a processor writes.
             self._all("stop", self.names(role), "--read", str(seconds))
 
     def _all(self, verb: str, names: list[str], *options: str) -> None:
@@ -195,17 +195,17 @@ class Scenario:
             list(pool.map(lambda name: self.ledger(verb, name, *options), names))
 
     def count(self, what: str) -> int:
-        """Sum of one count over all clients that have it."""
+        """The sum of one count over all clients that have it."""
         clients: list[dict[str, Any]] = list(json.loads(self.ledger("status"))["clients"].values())
         return sum(client["counts"].get(what, 0) for client in clients)
 
     def slowest_reader(self) -> int:
-        """Records that the slowest consumer has processed; one that has only just started has not counted yet."""
+        """The number of records that the slowest consumer has processed. One that has just started has no count yet."""
         clients = json.loads(self.ledger("status"))["clients"]
         return min(int(clients[name]["counts"].get("processed", 0)) for name in self.names("consumer"))
 
     def wait(self, done: Callable[[], bool], seconds: float, what: str) -> None:
-        """Watch a condition, bounded."""
+        """Wait for a condition, with a timeout."""
         until = time.monotonic() + seconds
         while not done():
             if time.monotonic() > until:
@@ -213,13 +213,13 @@ class Scenario:
             time.sleep(0.2)
 
     def traffic(self, records: int) -> None:
-        """Wait until so many more records are acknowledged and processed."""
+        """Wait until this many more records are acknowledged and processed."""
         wanted = self.count("acknowledged") + records
         self.wait(lambda: self.count("acknowledged") >= wanted, 120, f"{records} more records are acknowledged")
         self.wait(lambda: self.slowest_reader() >= wanted - records // 2, 120, "consumers follow")
 
     def check(self, began: float | None = None, ended: float | None = None) -> dict[str, Any]:
-        """Compare the ledgers; gaps within the window (epoch seconds)."""
+        """Compare the ledgers. Gaps count within the window (epoch seconds)."""
         target = self.folder / "check.json"
         window = []
         for word, moment in (("--from", began), ("--to", ended)):
@@ -229,7 +229,7 @@ class Scenario:
         return result
 
     def downtime(self, report: Mapping[str, Any]) -> dict[str, float | None]:
-        """The longest silences within a run: of acknowledgements, and of each group's processing (the worst)."""
+        """The longest gaps within a run: of acknowledgements, and of each group's processing (the longest)."""
         began, ended = (_epoch(report[key]) for key in ("began", "ended"))
         gaps = self.check(began, ended)["gaps"]
         read = [gap["seconds"] if gap else math.nan for gap in gaps["groups"].values()]

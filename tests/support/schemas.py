@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The published schemas of reports (docs/schemas), and whether a document is what they promise."""
+"""The published schemas of reports (docs/schemas), and validation of documents against them."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ FOLDER = Path(__file__).resolve().parents[2] / "docs" / "schemas"
 
 
 def schemas() -> dict[str, dict[str, Any]]:
-    """By the name that a report gives under ``schema``."""
+    """The schemas, by the name that a report has under ``schema``."""
     loaded = [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]
     return {one["$id"]: one for one in loaded}
 
 
 def faults(document: dict[str, Any]) -> list[str]:
-    """Where a report is not what its schema says; that it names no published schema is a fault, too."""
+    """The differences of a report from its schema. An unpublished schema is a fault, too."""
     schema = schemas().get(document.get("schema", ""))
     if schema is None:
         return [f"no published schema is called {document.get('schema')!r}"]
     if "oneOf" in schema:
-        # What one of another kind lacks would only hide what is wrong.
+        # Missing values of another kind would only hide the real fault.
         kinds = [one for one in schema["oneOf"] if one["properties"]["kind"]["const"] == document.get("kind")]
         if not kinds:
             return [f"no report is of the kind {document.get('kind')!r}"]
@@ -35,7 +35,7 @@ def faults(document: dict[str, Any]) -> list[str]:
 
 
 def require_valid(folder: Path, since: float) -> None:
-    """Every report in ``folder`` that was written since (epoch seconds)."""
+    """Validate every report in ``folder`` that was written since (epoch seconds)."""
     for path in sorted(folder.glob("*.json")):
         if path.stat().st_mtime >= since:
             found = faults(json.loads(path.read_text()))

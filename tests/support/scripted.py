@@ -18,9 +18,11 @@ UNEXPECTED = (500, {"message": "unexpected call"})
 
 
 class ScriptedServer:
-    """Answers calls from a list, then with ``endless``; what was asked and what is left over can be looked at.
+    """Returns scripted responses to calls, then ``endless``. The calls and the remaining responses can be inspected.
 
-    An answer is a status, a content (None: empty; text as it is, else JSON) and, if wanted, headers. Status 0: none.
+    A response is a status, a content (None: empty; text unchanged; other values as JSON) and optional headers. Status
+    0:
+    no response.
     """
 
     def __init__(self) -> None:
@@ -59,7 +61,7 @@ class ScriptedServer:
         self.url = f"http://127.0.0.1:{self.server.server_address[1]}"
 
     def sent(self, status: int, content: Any) -> tuple[int, Any]:
-        """An answer as it is sent."""
+        """Return a response as it is sent. Subclasses may change it."""
         return status, content
 
     @property
@@ -72,7 +74,7 @@ Server = TypeVar("Server", bound=ScriptedServer)
 
 @contextmanager
 def playing(script: Server) -> Iterator[Server]:
-    """Serve; an answer that nobody asked for fails the test."""
+    """Serve. An unused response fails the test."""
     thread = threading.Thread(target=script.server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
@@ -81,4 +83,4 @@ def playing(script: Server) -> Iterator[Server]:
         script.server.shutdown()
         script.server.server_close()
         thread.join()
-    assert script.answers == [], "answers that nobody asked for"
+    assert script.answers == [], "unused responses"

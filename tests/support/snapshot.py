@@ -1,7 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Everything that a run could change on a pair, as plain data: taken before and after, it proves that nothing was."""
+"""Everything that a run could change on a pair, as plain data.
+
+Equal snapshots before and after prove that it did not.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +25,7 @@ T = TypeVar("T")
 
 
 def at_rest(observe: Callable[[], T], step: float = 1.0, seconds: float = 90.0) -> T:
-    """What ``observe`` sees once it has seen the same five times in a row, ``step`` seconds apart."""
+    """The result of ``observe`` once it was the same five times in a row, ``step`` seconds apart."""
     until = time.monotonic() + seconds
     seen, times = observe(), 1
     while times < 5:
@@ -35,9 +38,10 @@ def at_rest(observe: Callable[[], T], step: float = 1.0, seconds: float = 90.0) 
 
 
 def snapshot(folder: Path, groups: list[str]) -> dict[str, Any]:
-    """Topics and their settings, positions, journal ends, connectors and their states, of both clusters of a lab.
+    """Topics and their settings, committed offsets, journal ends, and connectors with states, of both clusters of a
+    lab.
 
-    No ``connectors`` where the engine is srm.
+    Without ``connectors`` if the engine is srm.
     """
     lab = Lab(folder, quiet=True)
     return {alias: _one(lab, alias, groups) for alias in lab.info()["clusters"]}
@@ -73,7 +77,7 @@ def _committed_offsets(admin: AdminClient, group: str) -> list[tuple[str, int, i
 
 
 def end(client: dict[str, str], topic: str) -> int:
-    """Where the only partition of a topic ends."""
+    """The end of a topic with one partition."""
     consumer = Consumer({**client, "group.id": "snapshot"})
     try:
         return int(consumer.get_watermark_offsets(TopicPartition(topic, 0), timeout=15)[1])
@@ -90,7 +94,7 @@ def _connectors(rest: Transport) -> dict[str, Any]:
 
 
 def read_inventory(folder: Path) -> dict[str, Any]:
-    """The variables that the lab wrote."""
+    """The variables in the inventory that the lab wrote."""
     import yaml
 
     loaded: dict[str, Any] = yaml.safe_load((folder / "group_vars" / "all" / "kafka_dr.yml").read_text())

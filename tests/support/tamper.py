@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One bit of one record turned over on a broker's disk, its checksum put right: nothing but the content tells.
+"""Flip one bit of one record on a broker's disk and correct its checksum: only the content shows the change.
 
 Source: org.apache.kafka.common.record.DefaultRecordBatch and DefaultRecord (message format 2). The broker must be down.
 """
@@ -11,15 +11,15 @@ from __future__ import annotations
 import struct
 from pathlib import Path
 
-_HEAD = struct.Struct(">qiibIh")  # base offset, length, leader epoch, magic, checksum, attributes
-_CHECKED = 21  # what the checksum covers begins with the attributes
+_HEAD = struct.Struct(">qiibIh")  # Base offset, length, leader epoch, magic, checksum, attributes.
+_CHECKED = 21  # The checksum covers the bytes from the attributes on.
 _RECORDS = 61
 _COMPRESSION = 0b111
 _CONTROL = 0b100000
 
 
 def flip(segment: Path) -> int:
-    """Turn a bit of the first value of a batch in the middle of a log segment; the offset of its record."""
+    """Flip a bit of the first value of a batch in the middle of a log segment. Return the offset of its record."""
     data = bytearray(segment.read_bytes())
     starts, at = [], 0
     while at + _RECORDS < len(data):
@@ -42,7 +42,7 @@ def flip(segment: Path) -> int:
 
 
 def _value(data: bytearray, at: int) -> int:
-    """Where the value of the record that begins here has its first byte."""
+    """The index of the first byte of the value of the record that begins here."""
     _length, at = _varint(data, at)
     _timestamp, at = _varint(data, at + 1)
     _delta, at = _varint(data, at)
@@ -64,7 +64,7 @@ def _varint(data: bytearray, at: int) -> tuple[int, int]:
 
 
 def crc32c(data: bytes) -> int:
-    """Castagnoli's polynomial, as in RFC 3720; of the few hundred bytes of a batch, so that no table is worth it."""
+    """Castagnoli's polynomial, as in RFC 3720. A batch has a few hundred bytes, so no table is needed."""
     crc = 0xFFFFFFFF
     for byte in data:
         crc ^= byte

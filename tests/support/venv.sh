@@ -3,7 +3,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Make .venv hold what a requirements file pins: venv.sh [requirements-run.txt]; done already: returns at once.
+# Install the pins of a requirements file into .venv: venv.sh [requirements-run.txt]. If done already, it returns at once.
 # PYTHON chooses the interpreter; otherwise the first of python3.11, python3.12, python3.13, python3 that works.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
@@ -12,7 +12,7 @@ source tests/support/common.sh
 WHOLE=requirements.txt
 WANTED=${1:-$WHOLE}
 
-# What was installed completely, and in which folder: the scripts of a virtual environment name it, so a moved
+# The completely installed requirements, and the folder: a virtual environment's scripts have its path, so a moved
 # checkout needs a new one.
 stamp() { printf '.venv/.installed-%s\n' "$1"; }
 fingerprint() { printf '%s %s\n' "$(cksum <"$1")" "$PWD"; }
@@ -52,7 +52,7 @@ create() {
     "$python" -m venv --clear .venv
 }
 
-# Not byte-compiled here: Python does it for the modules that are used, and the first start is sooner.
+# Do not byte-compile: Python compiles the modules that are used, and the first start is faster.
 install() {
     say "setup: installing the packages of $WANTED (a minute or two)"
     with_progress build/logs/pip.log .venv/bin/python -m pip install --progress-bar off --no-compile --require-hashes \
@@ -61,7 +61,7 @@ install() {
     fingerprint "$WANTED" >"$(stamp "$WANTED")"
 }
 
-# The whole holds the part.
+# The complete requirements include the runtime ones.
 if is_installed "$WANTED" || is_installed "$WHOLE"; then exit 0; fi
 if was_moved || ! works; then create; fi
 install

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A message only states a cause, or what a run left behind, if the code knows it."""
+"""A message only states a cause or the leftovers of a run if the code knows it."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Python runs this at the start of each process that has its folder on PYTHONPATH: it writes down which files are used.
+"""Log the files that each Python process uses. Python runs this at its start if this folder is on PYTHONPATH.
 
-Only those below KAFKA_DR_WATCHED (a list of folders), one a line, in the file KAFKA_DR_WATCH_LOG.
+Only files below KAFKA_DR_WATCHED (a list of folders) are logged, one a line, in the file KAFKA_DR_WATCH_LOG.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def _watch(event: str, arguments: tuple[object, ...]) -> None:
             path = os.fsdecode(word) if isinstance(word, str | bytes | os.PathLike) else ""
             if path.startswith(_FOLDERS) and path not in _seen:
                 _seen.add(path)
-                # Opened each time: a program that becomes a daemon closes what it finds open.
+                # The log is opened each time, because a program that becomes a daemon closes its open files.
                 with contextlib.suppress(OSError):
                     log = os.open(_LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
                     os.write(log, os.fsencode(path.replace("\n", " ")) + b"\n")

@@ -74,9 +74,8 @@ class Entry:
 class TenureWorld:
     """The logs of both clusters (data only), what the journal holds, and the offset-syncs of both flows.
 
-    ``gone``: expired records. ``superseded``: records that compaction removed. ``copied``: the last replicated offset
-    of
-    the current flow.
+    ``gone``: expired records. ``superseded``: records that compaction removed. ``last_replicated_offset``: of the
+    current flow.
     """
 
     seed: int

@@ -356,7 +356,7 @@ def _replicate(made: World, draw: random.Random) -> None:
                 else Data(at, draw.randint(900, 1100), f"foreign{at}")
             )
             at += 1
-        if "replica_holes" in made.kinds and draw.random() < 0.1:
+        if "replica_gaps" in made.kinds and draw.random() < 0.1:
             at += 1
         record = made.source[cursor]
         made.replica.append(copying.of(record, at))

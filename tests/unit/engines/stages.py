@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The systems behind the engines, for the contract tests: create flows, inspect them, and make them misbehave."""
+"""The systems that the engines control, for the contract tests: create flows, inspect them, and make them misbehave."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Stored = dict[Partition, int]
 
 
 class Stage(Protocol):
-    """The system behind an engine. A flow is named ``P->B`` or ``B->P``."""
+    """The system that an engine controls. A flow is named ``P->B`` or ``B->P``."""
 
     #: ``kafka_dr_pair``, laid out.
     pair: dict[str, Any]
