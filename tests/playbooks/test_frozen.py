@@ -52,7 +52,7 @@ def test_a_controller_superseded_after_the_point_of_no_return_changes_nothing(en
     finally:
         frozen.end()
     assert "run_superseded" in output
-    assert "changes nothing any more" in " ".join(output.split())
+    assert "makes no more changes" in " ".join(output.split())
     assert lost(enabled) == {"lost": 0, "phantom": 0}
 
 

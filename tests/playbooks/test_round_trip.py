@@ -233,7 +233,7 @@ def test_a_killed_run_is_undone(enabled: Scenario) -> None:
     enabled.traffic(1000)
     kill_in_phase(enabled, "commit_offsets", "B")
     text = enabled.playbook("status")["output"]
-    assert "take back: ansible-playbook switchback.kafka_dr.abandon -i INVENTORY -e kafka_dr_confirm=P" in text
+    assert "undo:   ansible-playbook switchback.kafka_dr.abandon -i INVENTORY -e kafka_dr_confirm=P" in text
     refused = enabled.playbook("abandon", {"kafka_dr_confirm": "B"}, expect=2)
     checked = enabled.playbook("abandon", {"kafka_dr_confirm": "P"}, options=("--check",))
     assert (refused["changed"], checked["changed"]) == (0, 0)

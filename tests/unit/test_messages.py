@@ -187,11 +187,11 @@ def test_the_leftovers_of_a_run_follow_from_its_state() -> None:
     passed = stopped(run="r", passed=True)
     lost = {"ownership": {"code": "run_superseded", "message": 'The run "r" is not the current one.'}}
     overtaken = stopped(run="r", passed=True, failure={**passed["failure"], **lost})
-    advice = 'The run "r" is not the current one. This playbook changes nothing any more (run_superseded).'
+    advice = 'The run "r" is not the current one. This playbook makes no more changes (run_superseded).'
     assert cutover_advice(overtaken) == advice
-    assert cutover_advice(passed).startswith("The point of no return is passed: start the same playbook again")
+    assert cutover_advice(passed).startswith("The point of no return is passed. Start the same playbook again")
     undo = stopped(run="r", outcome="undo_failed", failure={"undo": "B is away."})
-    assert cutover_advice(undo) == "The undo failed as well (B is away): start the same playbook again."
+    assert cutover_advice(undo) == "The undo failed as well (B is away). Start the same playbook again."
     overtaken = stopped(run="r", outcome="undo_failed", failure={"undo": "Overtaken.", "overtaken": True})
     assert "same playbook" not in cutover_advice(overtaken)
 
@@ -259,8 +259,7 @@ def test_a_stopped_cutover_shows_task_code_alias_and_advice_as_sentences() -> No
     failure = {"task": "Stop", "message": f'Kafka at "{B}" did not answer', **away(B)}
     text = stopped_text(stopped(failure=failure))
     assert text == (
-        f"Stopped in 'Stop' (kafka_unreachable): Kafka at \"{B}\" (B) did not answer."
-        " Nothing was changed by this attempt."
+        f"Stopped in 'Stop' (kafka_unreachable): Kafka at \"{B}\" (B) did not answer. Nothing was changed by this attempt."
     )
     facts = {**stopped(failure=failure), "run_on": ""}
     assert run_module(dr_judge, {"kind": "stopped", "facts": facts})["judgement"] == {"text": text}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Decisions without input or output: pure functions over plain data, one folder for each concept.
+"""Decisions without input or output: pure functions over plain data, one package for each concept.
 
 Private to this collection: may change in any release.
 """

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What differs, and what is done about it: one object decides changed, diff and the list of actions.
+"""Differences and changes: one object decides ``changed``, the diff and the list of actions.
 
 Private to this collection: may change in any release.
 """
@@ -17,7 +17,7 @@ __all__ = ["Change", "Differences", "Outcome", "diff_of"]
 
 @dataclass(frozen=True)
 class Change:
-    """One step from what is to what is wanted. ``before`` and ``after`` have the same keys (or one is None)."""
+    """One step to the desired state. ``before`` and ``after`` have the same keys, or one of them is None."""
 
     kind: str
     name: str
@@ -28,16 +28,16 @@ class Change:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A change and how it ended: ``planned`` (check mode), ``done`` or ``failed`` with the error."""
+    """A change and its outcome: ``planned`` (check mode), ``done``, or ``failed`` with the error."""
 
     change: Change
     status: str
     error: str | None = None
-    #: The code of the error where callers can act on it.
+    #: The code of the error if callers can act on it.
     code: str = ""
 
     def as_dict(self) -> dict[str, Any]:
-        """The shape that modules return under ``changes``."""
+        """An item of the value that modules return as ``changes``."""
         change = self.change
         return {
             "kind": change.kind,
@@ -52,13 +52,13 @@ class Outcome:
 
 @dataclass
 class Differences:
-    """Collects named values of one thing; equal ones are dropped, so it compares and nobody else does."""
+    """Collects the differing values of one object. Equal values are dropped, so callers need not compare."""
 
     before: dict[str, Any] = field(default_factory=dict)
     after: dict[str, Any] = field(default_factory=dict)
 
     def add(self, name: str, before: Any, after: Any) -> None:
-        """Note ``name`` when the two (already normalised) values differ."""
+        """Record ``name`` if the two (already normalised) values differ."""
         if before != after:
             self.before[name] = before
             self.after[name] = after
@@ -67,12 +67,12 @@ class Differences:
         return bool(self.before or self.after)
 
     def change(self, kind: str, name: str, action: str) -> Change:
-        """The change that makes ``before`` into ``after``."""
+        """The change from ``before`` to ``after``."""
         return Change(kind, name, action, dict(self.before), dict(self.after))
 
 
 def diff_of(changes: Iterable[Change]) -> dict[str, dict[str, Any]]:
-    """Ansible's diff of a list of changes: before and after keyed by kind and name."""
+    """Ansible's diff of a list of changes: before and after, by kind and name."""
     before: dict[str, Any] = {}
     after: dict[str, Any] = {}
     for change in changes:

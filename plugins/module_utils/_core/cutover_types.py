@@ -28,15 +28,15 @@ class CutoverType:
     name: str
     #: In order. Each is the task file ``phase_<name>.yml`` of the role ``cutover``.
     phases: tuple[str, ...]
-    #: Action and roles of the applications, in the order of the phases.
+    #: Actions and roles of the applications, in the order of the phases.
     steps: tuple[tuple[str, tuple[str, ...]], ...]
-    #: For writes and reads: the phase that begins to stop them, and the phase at whose end they have started.
+    #: For writes and reads: the phase that starts to stop them, and the phase at whose end they have started again.
     standstill: Mapping[str, tuple[str, str]]
-    #: The cluster being left must answer. Otherwise it is not asked for anything.
+    #: The cluster being left must respond. If False, it is not contacted.
     needs_source: bool = True
     #: Readers start on the cluster being entered before the point of no return; an undo stops them there.
     readers_start_first: bool = True
-    #: Offsets that are not exact are accepted; None: ``kafka_dr_group_lag`` decides.
+    #: ``reread`` accepts offsets that are not exact; None: ``kafka_dr_group_lag`` decides.
     group_lag: str | None = "reread"
     #: What happens to a higher committed offset on the cluster being entered: ``fail`` or ``lower`` (R6).
     higher: str = "fail"
@@ -47,7 +47,7 @@ class CutoverType:
     #: State of the flows after the run, and after its undo (``_core.flows.goals``).
     flows_after: str = "live"
     flows_undone: str = "live"
-    #: It takes the place of an interrupted run of another type, which may need the lost cluster.
+    #: It replaces an interrupted run of another type, which may need the lost cluster.
     replaces_interrupted: bool = False
 
 
@@ -89,7 +89,7 @@ CUTOVER_TYPES: Mapping[str, CutoverType] = {
             standstill=_STANDSTILL,
             policies=("default",),
         ),
-        # Nothing can be drained. Consumers go first: the records that they read are on the surviving cluster.
+        # Nothing can be drained. Consumers move first: the records that they read are on the surviving cluster.
         CutoverType(
             "disaster",
             phases=(
@@ -121,7 +121,7 @@ def needs_source(name: Any) -> bool:
 
 
 def as_variables() -> dict[str, dict[str, Any]]:
-    """The types by name, for the roles: as JSON has them, which knows no tuples."""
+    """The types by name, for the roles. JSON has no tuples, so they become lists."""
     found: dict[str, dict[str, Any]] = json.loads(
         json.dumps({name: asdict(one) for name, one in CUTOVER_TYPES.items()})
     )

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The one exception family of the collection: what was wanted, what was found, what to do next.
+"""The exceptions of the collection: what failed, what was found, and the next step.
 
 Private to this collection: may change in any release.
 """
@@ -14,13 +14,13 @@ from typing import Any
 
 __all__ = ["Busy", "DrError", "LockedOut", "Transient", "Unreachable", "one_text", "with_alias"]
 
-# Two full stops, not an ellipsis: a reason of another program, which has its own, within a sentence of ours.
+# Two full stops, but not an ellipsis: another program's reason ends in a full stop within a sentence of ours.
 _TWO_STOPS = re.compile(r"(?<!\.)\.\.(?=\s|$)")
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z\"'])")
 
 
 def one_text(*texts: str) -> str:
-    """Texts one after the other: each ends as a sentence does, and no sentence comes twice."""
+    """Join texts. Each text ends as a sentence, and no sentence occurs twice."""
     sentences: dict[str, None] = {}
     for text in texts:
         whole = _TWO_STOPS.sub(".", text.strip())
@@ -30,10 +30,10 @@ def one_text(*texts: str) -> str:
 
 
 def with_alias(text: str, endpoint: str, clusters: Mapping[str, Any]) -> str:
-    """``text`` with the alias of the cluster after its address. ``clusters``: by alias, as in the inventory."""
+    """Add the cluster's alias after its address in ``text``. ``clusters``: by alias, as in the inventory."""
     for alias, cluster in clusters.items():
         known = cluster if isinstance(cluster, Mapping) else {}
-        # An engine's own part of a cluster has its address under `url`.
+        # An engine's section of a cluster has its address in `url`.
         urls = [value.get("url") for value in known.values() if isinstance(value, Mapping)]
         if endpoint and endpoint in (known.get("bootstrap_servers"), known.get("connect_url"), *urls):
             return text.replace(f'"{endpoint}"', f'"{endpoint}" ({alias})', 1)
@@ -43,7 +43,7 @@ def with_alias(text: str, endpoint: str, clusters: Mapping[str, Any]) -> str:
 class DrError(Exception):
     """A failure that a user can act on.
 
-    ``code`` is API (playbooks branch on it), ``message`` and ``hint`` are prose.
+    ``code`` is part of the API: playbooks branch on it. ``message`` and ``hint`` are prose.
     """
 
     def __init__(self, code: str, message: str, hint: str = "", endpoint: str = "") -> None:
@@ -54,25 +54,25 @@ class DrError(Exception):
         self.endpoint = endpoint
 
     def as_dict(self) -> dict[str, str]:
-        """The parts, as modules return them under ``error``."""
+        """The fields of the value that modules return as ``error``."""
         return {"code": self.code, "message": self.message, "hint": self.hint, "endpoint": self.endpoint}
 
     def sentence(self) -> str:
-        """Message and hint in one text, for ``msg``."""
+        """Message and hint in one text, for the value ``msg``."""
         return one_text(self.message, self.hint)
 
 
 class Unreachable(DrError):  # noqa: N818 - reads as what happened
-    """A cluster or worker did not answer: callers that only want to know may go on with UNKNOWN."""
+    """A cluster or worker did not respond. Callers that only observe may continue with UNKNOWN."""
 
 
 class Transient(DrError):  # noqa: N818 - reads as what it is
-    """A state that passes by itself, such as an election: a bounded wait watches it until its bound (R35)."""
+    """A state that ends by itself, such as an election. A bounded wait retries until its limit (R35)."""
 
 
 class Busy(Unreachable, Transient):
-    """It answered that it did not get to it in time: a rebalance, a start, a request that timed out on the broker."""
+    """The server responded that it is busy: a rebalance, a start, or a request that timed out on the broker."""
 
 
 class LockedOut(Unreachable):
-    """It is there, and certificate or login kept this client from asking: nothing is known of its state."""
+    """The server responds but rejects this client's certificate or login, so its state is unknown."""

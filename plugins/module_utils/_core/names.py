@@ -31,11 +31,11 @@ CONNECTORS = {
     "heartbeat": "MirrorHeartbeatConnector",
 }
 
-# What a heartbeat connector writes on its source's side, whatever the separator.
+# The topic that a heartbeat connector writes on its source cluster, with any separator.
 HEARTBEATS = "heartbeats"
 # Ends in "-internal": ReplicationPolicy.isInternalTopic keeps it out of every flow.
 JOURNAL_TOPIC = "kafka-dr-journal-internal"
-# Compacted: what matters only in its latest form, such as who is at work and how old prepared positions are.
+# Compacted: records of which only the latest counts, such as leases and presynced offsets.
 STATE_TOPIC = "kafka-dr-state-internal"
 
 
@@ -47,15 +47,15 @@ class Naming:
     separator: str = "."
 
     def replica(self, source_alias: str, topic: str) -> str:
-        """Name on the target of ``topic`` of ``source_alias``."""
+        """Name of the replica of ``topic`` from ``source_alias``."""
         return topic if self.policy == "identity" else f"{source_alias}{self.separator}{topic}"
 
     def checkpoints(self, source_alias: str) -> str:
-        """Checkpoint topic of the flow from ``source_alias``; it lies on the target."""
+        """Checkpoints topic of the flow from ``source_alias``; it is on the target."""
         return f"{source_alias}{self.separator}checkpoints{self.separator}internal"
 
     def offset_syncs(self, other_alias: str) -> str:
-        """Offset-syncs topic. Location source: ``other_alias`` is the target; location target: the source."""
+        """Offset-syncs topic. With location ``source``, ``other_alias`` is the target; with ``target``, the source."""
         return f"mm2-offset-syncs{self.separator}{other_alias}{self.separator}internal"
 
     def heartbeats(self, source_alias: str) -> str:
@@ -64,31 +64,31 @@ class Naming:
 
 
 def flow_name(source: str, target: str) -> str:
-    """A flow as MirrorMaker 2 and Cloudera write it."""
+    """Name of a flow, as MirrorMaker 2 and Cloudera write it."""
     return f"{source}->{target}"
 
 
 def connector_name(source: str, target: str, part: str, application: str | None = None) -> str:
     """Connector of a flow, named as Strimzi names it: ``P->B.MirrorSourceConnector``.
 
-    Of one application out of many: ``P->B.payments.MirrorSourceConnector``. Heartbeats are everybody's.
+    For one application of several: ``P->B.payments.MirrorSourceConnector``. All applications share the heartbeats.
     """
     own = f".{application}" if application and part != "heartbeat" else ""
     return f"{flow_name(source, target)}{own}.{CONNECTORS[part]}"
 
 
 def offsets_topic(source: str) -> str:
-    """Where a dedicated MirrorMaker 2 keeps what it copied from ``source``; on the target, whatever the separator."""
+    """The topic on the target where a dedicated MirrorMaker 2 stores its offsets of ``source``, with any separator."""
     return f"mm2-offsets.{source}.internal"
 
 
 def salvage_topic(topic: str) -> str:
-    """Where the playbook salvage writes what it brings over of ``topic``, unless that is ``topic`` itself."""
+    """The topic to which the playbook salvage replays records of ``topic``, unless that is ``topic`` itself."""
     return f"{topic}.salvage"
 
 
 def is_internal(topic: str) -> bool:
-    """True for topics that belong to Kafka, Connect or MirrorMaker 2: never deleted or altered by us."""
+    """True for topics of Kafka, Kafka Connect or MirrorMaker 2: this collection never deletes or changes them."""
     return (
         topic == "heartbeats"
         or topic.startswith(("__", "mm2-", "srm-", "connect-"))

@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What may be shown of data and of texts: never the value of a secret, wherever it stands.
+"""Removes the values of secrets from data and texts before they are shown.
 
-A secret is known by the name of its key, by being one of the inventory's, or by how a text writes one.
+A secret is recognised by the name of its key, by its occurrence in the inventory, or by its form in a text.
 
 Private to this collection: may change in any release.
 """
@@ -19,7 +19,7 @@ from .security import is_secret
 __all__ = ["HIDDEN", "redacted", "secrets_of", "without_secrets"]
 
 HIDDEN = "********"
-# key=value and key: value, also within JSON that stands in a text.
+# key=value and key: value, also in JSON within a text.
 _ASSIGNED = re.compile(
     r"""(?P<key>[\w.-]+)(?P<middle>(?:\\*")?\s*[=:]\s*)(?P<value>"(?:[^"\\]|\\.)*"|'[^']*'|[^\s,;]+)"""
 )
@@ -30,7 +30,7 @@ _QUOTED = re.compile(r""""((?:[^"\\]|\\.)+)"|'([^']+)'""")
 
 
 def redacted(value: Any, secrets: Collection[str] = ()) -> Any:
-    """The same data without secrets. What follows an option such as ``--password`` in a list is one, too."""
+    """The same data without secrets. The item after an option such as ``--password`` in a list is a secret, too."""
     if isinstance(value, Mapping):
         return {
             without_secrets(str(key), secrets): HIDDEN
@@ -46,8 +46,8 @@ def redacted(value: Any, secrets: Collection[str] = ()) -> Any:
 
 
 def without_secrets(text: str, secrets: Collection[str] = ()) -> str:
-    """``text`` without any of ``secrets``, and without the value of whatever looks like one."""
-    # The longest first: one may be a part of another.
+    """``text`` without any of ``secrets``, and without values that look like a secret."""
+    # The longest first: a secret may be part of another one.
     for secret in sorted(filter(None, secrets), key=len, reverse=True):
         text = text.replace(secret, HIDDEN)
     text = _KEY.sub(rf"\1{HIDDEN}\2", text)
@@ -59,7 +59,7 @@ def without_secrets(text: str, secrets: Collection[str] = ()) -> str:
 
 
 def secrets_of(value: Any) -> set[str]:
-    """Every secret in the data: below a key that says so, quoted in a JAAS line, or in an address."""
+    """Every secret in the data: below a key for secrets, quoted in a JAAS line, or in an address."""
     found: set[str] = set()
     if isinstance(value, Mapping):
         for key, inner in value.items():
@@ -79,7 +79,7 @@ def _of_secret(value: Any) -> set[str]:
         return {secret for inner in value for secret in _of_secret(inner)}
     if not isinstance(value, str) or not value:
         return set()
-    # The user's name in a JAAS line is no secret: the same word may name an application.
+    # The user name in a JAAS line is not secret: the same word may name an application.
     return {value} | _words(match for match in _ASSIGNED.finditer(value) if is_secret(match["key"]))
 
 

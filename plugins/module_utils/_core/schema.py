@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A small schema for the inventory: types, choices, defaults, and the nearest right name for a wrong one.
+"""A small schema for the inventory: types, choices, defaults, and the nearest known name for a misspelt one.
 
 Private to this collection: may change in any release.
 """
@@ -25,20 +25,20 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "list": (list, tuple),
     "dict": (Mapping,),
-    # A number of seconds, records ...: -e NAME=VALUE gives it as text. See `number`.
+    # A number of seconds, records and so on. -e NAME=VALUE passes it as text. See `number`.
     "number": (int, float, str),
     # A list of texts, none of them empty.
     "words": (list, tuple),
-    # A truth value as -e NAME=VALUE gives it, which is text.
+    # A truth value. -e NAME=VALUE passes it as text.
     "flag": (bool, str),
-    # A list, or one line of text with commas, as -e NAME=VALUE and a survey of AWX give it.
+    # A list, or one line of text with commas, as -e NAME=VALUE and a survey of AWX pass it.
     "names": (list, tuple, str),
 }
 _FLAGS = frozenset({"true", "false", "yes", "no", "on", "off", "1", "0"})
 
 
 def is_set(flag: bool | str) -> bool:
-    """The value of a key of type ``flag``, which was checked."""
+    """The value of a key of type ``flag`` that was checked."""
     return str(flag).lower() in ("true", "yes", "on", "1")
 
 
@@ -65,7 +65,7 @@ class Key:
     required: bool = False
     default: Any = None
     choices: tuple[str, ...] = ()
-    #: The least and the most that a key of type ``number`` may be.
+    #: Minimum and maximum of a key of type ``number``.
     least: float = 0
     most: float = 1e9
 
@@ -117,14 +117,14 @@ def _all_texts(values: Any) -> bool:
 
 
 def _kind(value: Any) -> str:
-    # Ansible hands over subclasses of its own; people know the plain types.
+    # Ansible passes its own subclasses; users know the plain types.
     plain = next((kind for kind in (bool, int, float, str, list, dict) if isinstance(value, kind)), type(value))
     shown = f'"{value}"' if plain is str else str(value)
     return f"{plain.__name__} {shown if len(shown) <= 40 else shown[:37] + '...'}"
 
 
 def check_url(where: str, url: str) -> list[str]:
-    """Why ``url`` is not the address of an HTTP interface, in words. A login in it is refused."""
+    """Why ``url`` is not the address of an HTTP interface, in words. Refuses a login in the URL."""
     try:
         parts = urlsplit(url)
         whole = parts.scheme in ("http", "https") and bool(parts.hostname) and not re.search(r"\s", url)
@@ -139,11 +139,11 @@ def check_url(where: str, url: str) -> list[str]:
 
 
 def printable(text: str) -> str:
-    """``text`` on one line, with escapes for characters that a terminal would not show."""
+    """``text`` on one line, with escapes for characters that a terminal does not show."""
     return text if text.isprintable() else text.encode("unicode_escape").decode()
 
 
 def one_line(text: str) -> str:
-    """``text`` as part of a message: printable, and not longer than a screen is wide."""
+    """``text`` as part of a message: printable, and at most 60 characters long."""
     shown = printable(text)
     return shown if len(shown) <= 60 else shown[:57] + "..."

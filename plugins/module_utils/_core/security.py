@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Client properties of one inventory for both dialects: librdkafka's and the Java clients'.
+"""Translates the inventory's client properties for librdkafka and for Java clients.
 
 The inventory's ``client`` dictionary is written with librdkafka's names (Apache Kafka's where both agree).
 Sources: librdkafka CONFIGURATION.md; org.apache.kafka.clients.CommonClientConfigs, SaslConfigs, SslConfigs.
@@ -25,7 +25,7 @@ _LOGIN_MODULES = {
 }
 _SECRET_WORDS = ("password", "secret", "jaas", "token", "ssl.key.pem", "keytab.pem", "keystore.key", "user.info")
 _SAME_NAME = {"security.protocol", "client.id", "sasl.kerberos.service.name"}
-# How librdkafka itself logs in. A Java client does it by its JAAS line, often on another machine with other files.
+# Login properties of librdkafka. A Java client has a JAAS line instead, often on another machine with other files.
 _LOGIN = {
     "sasl.kerberos.principal",
     "sasl.kerberos.keytab",
@@ -36,7 +36,7 @@ _TRANSLATED = {"sasl.mechanism", "sasl.mechanisms", "sasl.username", "sasl.passw
 
 
 def librdkafka_properties(client: Mapping[str, Any]) -> dict[str, Any]:
-    """The ``client`` dictionary for confluent-kafka; Java's ``sasl.mechanism`` is accepted as an alias."""
+    """The ``client`` dictionary for confluent-kafka. Accepts Java's ``sasl.mechanism`` as an alias."""
     properties = {str(key): value for key, value in client.items() if not str(key).startswith("java.")}
     if "sasl.mechanism" in properties:
         properties["sasl.mechanisms"] = properties.pop("sasl.mechanism")
@@ -44,9 +44,9 @@ def librdkafka_properties(client: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def java_properties(client: Mapping[str, Any]) -> dict[str, str]:
-    """The same connection for a Java client. Keys starting with ``java.`` are passed on without that prefix.
+    """The same connection for a Java client. Keys that start with ``java.`` are passed without that prefix.
 
-    Raises ``client_not_translatable`` for a property that has no Java twin: guessing could weaken security.
+    Raises ``client_not_translatable`` for a property without a Java equivalent: a guess could weaken security.
     """
     java = {key[len("java.") :]: str(value) for key, value in client.items() if key.startswith("java.")}
     plain = {key: str(value) for key, value in client.items() if not key.startswith("java.")}
@@ -55,8 +55,8 @@ def java_properties(client: Mapping[str, Any]) -> dict[str, str]:
     if login := [key for key in unknown if key in _LOGIN and "sasl.jaas.config" not in java]:
         raise DrError(
             "client_not_translatable",
-            f'The client property "{login[0]}" cannot be translated: a Java client logs in by a JAAS line.',
-            'Give it as "java.sasl.jaas.config" in the same client dictionary, see docs/kerberos.md.',
+            f'The client property "{login[0]}" cannot be translated: a Java client needs a JAAS line to log in.',
+            'Set "java.sasl.jaas.config" in the same client dictionary, see docs/kerberos.md.',
         )
     unknown = [key for key in unknown if key not in _LOGIN]
     if unknown:
@@ -75,7 +75,7 @@ def java_properties(client: Mapping[str, Any]) -> dict[str, str]:
 
 
 def is_secret(key: str) -> bool:
-    """True for a property whose name says that its value is a secret; names of files and of classes are none."""
+    """True for a property whose name shows that its value is a secret; names of files and classes are not secret."""
     lowered = key.lower()
     harmless = (".location", "_file", ".class", ".endpoint.url", "_path")
     return any(word in lowered for word in _SECRET_WORDS) and not lowered.endswith(harmless)
@@ -91,8 +91,8 @@ def _add_sasl(plain: Mapping[str, str], java: dict[str, str]) -> None:
     if mechanism not in _LOGIN_MODULES:
         raise DrError(
             "client_not_translatable",
-            f'There is no JAAS line for the SASL mechanism "{mechanism}" from a user name and a password.',
-            'Give it as "java.sasl.jaas.config" in the same client dictionary.',
+            f'No JAAS line can be made for the SASL mechanism "{mechanism}" from a user name and a password.',
+            'Set "java.sasl.jaas.config" in the same client dictionary.',
         )
     user, word = (_quoted(plain.get(key, "")) for key in ("sasl.username", "sasl.password"))
     java["sasl.jaas.config"] = f"{_LOGIN_MODULES[mechanism]} required username={user} password={word};"

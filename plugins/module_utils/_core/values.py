@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Topic configuration values: what a user may write, what the broker answers, and when the two are equal.
+"""Topic configuration values: what a user may write, what the broker returns, and when the two are equal.
 
-The broker speaks text only. Users write booleans, numbers, lists, and words like ``7d`` or ``1GiB``. Both sides are
-brought into one text per type here; what cannot be understood stays as it is, so that the broker itself refuses it.
+The broker uses text only. Users write booleans, numbers, lists, and words like ``7d`` or ``1GiB``. This module converts
+both to one text form per type. A value that it does not understand stays unchanged, so that the broker refuses it.
 Source of the types: org.apache.kafka.storage.internals.log.LogConfig (4.3).
 
 Private to this collection: may change in any release.
@@ -58,12 +58,12 @@ _BYTES = {
     "tib": 2**40,
 }
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?)\s*([A-Za-z]+)")
-# Longer numbers are not Kafka's (a long has 19 digits) and would be slow, or huge, to expand.
+# Kafka has no longer numbers (a long has 19 digits), and they would be slow or huge to expand.
 _LONGEST_NUMBER = 40
 
 
 def kind_of(name: str) -> str:
-    """``list``, ``bool``, ``number``, ``duration``, ``size`` or ``text``; unknown settings go by their suffix."""
+    """``list``, ``bool``, ``number``, ``duration``, ``size`` or ``text``. The suffix decides for unknown settings."""
     if name in _KINDS:
         return _KINDS[name]
     return next((kind for suffix, kind in _SUFFIXES.items() if name.endswith(suffix)), "text")
@@ -89,7 +89,7 @@ def text_of(name: str, value: Any) -> str:
 
 
 def same(name: str, wanted: str, found: str | None) -> bool:
-    """Whether two texts (see :func:`text_of`) mean the same to the broker; None is a value it did not tell."""
+    """Whether two texts (see :func:`text_of`) mean the same to the broker. ``found`` None: the broker returned none."""
     if found is None:
         return False
     if wanted == found:
@@ -126,11 +126,11 @@ def _number(text: str) -> str:
 
 
 def file_mode(text: str) -> int | None:
-    """The permission bits of a file from octal digits such as "0640", None if the text has another form."""
+    """The permission bits of a file from octal digits such as "0640"; None if the text has another form."""
     return int(text, 8) if re.fullmatch(r"0?[0-7]{3,4}", text) else None
 
 
 def heap_bytes(text: str) -> int | None:
-    """The bytes of a Java heap size such as ``2g``, as ``-Xmx`` takes it; None if it is none."""
+    """The bytes of a Java heap size such as ``2g``, as ``-Xmx`` accepts it; None if the text has another form."""
     found = re.fullmatch(r"([0-9]{1,15})([kmgt])", text.lower())
     return int(found[1]) * 1024 ** (1 + "kmgt".index(found[2])) if found else None

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""PROVEN, REFUTED, UNKNOWN: how evidence is named and combined.
+"""The verdicts PROVEN, REFUTED and UNKNOWN, and how to combine them.
 
 Private to this collection: may change in any release.
 """
@@ -27,7 +27,7 @@ class Finding:
 
 
 def combine(verdicts: Iterable[str]) -> str:
-    """The verdict of a whole: REFUTED if any part is, PROVEN only if there are parts and all are."""
+    """The verdict of a whole: REFUTED if any part is REFUTED, PROVEN only if there are parts and all are PROVEN."""
     parts = list(verdicts)
     if REFUTED in parts:
         return REFUTED

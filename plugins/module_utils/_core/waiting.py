@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One loop for every wait: a condition, a bound, and a stall report.
+"""One loop for every wait: a condition, a time-out, and a limit for the time without progress.
 
 Private to this collection: may change in any release.
 """
@@ -22,25 +22,29 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Bounds:
-    """Limits of one wait, in seconds. ``stall`` bounds the time without any progress; 0 means only ``timeout``."""
+    """Limits of one wait, in seconds."""
 
     timeout: float
     sleep: float = 0.25
+    #: Limit for the time without any progress; 0: no limit.
     stall: float = 0.0
 
 
 @dataclass(frozen=True)
 class Waited(Generic[T]):
-    """How a wait ended: ``done``, ``timeout`` or ``stalled``, with the last state seen and the seconds it took."""
+    """How a wait ended."""
 
+    #: ``done``, ``timeout`` or ``stalled``.
     ended: str
+    #: The last observed state.
     state: T
+    #: How long it took.
     seconds: float
     observations: int
 
     @property
     def done(self) -> bool:
-        """True only when the condition itself was seen to hold."""
+        """True only if the condition was observed to hold."""
         return self.ended == "done"
 
 
@@ -52,13 +56,13 @@ def wait_until(
     clock: tuple[Callable[[], float], Callable[[float], None]] = (time.monotonic, time.sleep),
     tolerated: tuple[type[DrError], ...] = (Transient,),
 ) -> Waited[T]:
-    """Look until ``done(state)``; always looks at least once.
+    """Observe until ``done(state)``, at least once.
 
-    An error of a kind in ``tolerated`` does not end the wait: it counts as a look without progress, and is raised only
-    when a bound is reached (R35).
+    An error of a kind in ``tolerated`` does not end the wait. It counts as an observation without progress, and is
+    raised only when a limit is reached (R35).
 
-    ``progress(state)`` gives a comparable mark; while it changes, the stall bound does not run.
-    ``clock`` is (now, sleep), injectable so that tests need no real time.
+    ``progress(state)`` returns a comparable fingerprint; while it changes, the stall limit does not run.
+    ``clock`` is (now, sleep); tests pass their own.
     """
     now, sleep = clock
     start = moved = now()
@@ -87,9 +91,9 @@ def wait_until(
 
 
 class Patience:
-    """For a wait that is optional: over after ``timeout`` seconds, or after ``stall`` seconds without movement.
+    """An optional wait: over after ``timeout`` seconds, or after ``stall`` seconds without progress.
 
-    ``stall`` 0: only ``timeout`` counts. The clock runs from the first call of :meth:`over`.
+    ``stall`` 0: only ``timeout`` counts. The time starts with the first call of :meth:`over`.
     """
 
     def __init__(self, timeout: float, stall: float) -> None:
@@ -100,17 +104,17 @@ class Patience:
 
     @property
     def begun(self) -> bool:
-        """Whether :meth:`over` was asked before."""
+        """Whether :meth:`over` was called before."""
         return self._start is not None
 
     def over(self, fingerprint: Any, now: float) -> str:
-        """Why there is nothing left to wait for, or "". ``mark`` changes while there is movement."""
+        """Why the wait is over, or "". ``fingerprint`` changes while there is progress."""
         if self._start is None:
             self._start = now
         if fingerprint != self._fingerprint:
             self._fingerprint, self._moved = fingerprint, now
         if now - self._start >= self._timeout:
-            return f"{self._timeout:g} s are over"
+            return f"the time-out of {self._timeout:g} s was reached"
         if self._stall and now - self._moved >= self._stall:
-            return f"nothing has moved for {self._stall:g} s"
+            return f"there was no progress for {self._stall:g} s"
         return ""

@@ -58,7 +58,7 @@ def test_a_checkpoint_report_names_the_cluster_and_keeps_its_offsets() -> None:
         "details": [],
     }
     found = document("checkpoint", {"pair": "B-P", "to": "B", "result": {**result, "changed": False}}, NOW)
-    assert found.lines == ["nothing was written on B: the applications live there"]
+    assert found.lines == ["no offset was committed on B: the applications live there"]
     assert faults(found.content) == []
 
 

@@ -275,10 +275,10 @@ def test_the_page_of_a_cutover_shows_its_direction_and_every_check_with_its_reas
         assert found.row(f"{check['verdict']} {check['name']}").endswith(check["reason"])
     # Checks that are not proven are repeated in a list of their own.
     assert found.row("groups: ") == "groups: no members yet"
-    assert found.row("not checked: ") == "not checked: record by record comparison of both sides"
+    assert found.row("not checked: ") == "not checked: record-by-record comparison of both clusters"
     assert "drained: all" not in found.text
     assert (
-        made(cutover(late_writes=["P T-0: 3 offsets"])).row("fence: ").startswith("fence: UNFENCED, and written behind")
+        made(cutover(late_writes=["P T-0: 3 offsets"])).row("fence: ").startswith("fence: UNFENCED, and written after")
     )
 
 
@@ -307,20 +307,24 @@ EARLIER = {"run": "20261123T064000Z-18f3a0"}
 @pytest.mark.parametrize(
     ("parts", "writes", "reads"),
     [
-        ({}, "58.0 s until all were started, at most 68.0 s", "38.0 s until all were started; when they were at work"),
+        ({}, "58.0 s until all were started, at most 68.0 s", "38.0 s until all were started; it is not known when"),
         (
             {"times": phases("stop_consumers", "start_consumers", "move_producers"), "type": "continuous"},
             "8.0 s",
             "18.0 s",
         ),
-        ({"times": phases("stop_producers", "drain")}, "not known: the run ended before", "not known: neither"),
+        (
+            {"times": phases("stop_producers", "drain")},
+            "not known: the run ended before",
+            "not known: this run finished neither",
+        ),
         # Applications that an earlier start of the run stopped were down for longer than this start knows.
         (
             EARLIER,
-            "not known: they were stopped by an earlier start of this run; 68.0 s",
-            "not known: they were stopped",
+            "not known: an earlier start of this run stopped them; 68.0 s",
+            "not known: an earlier start",
         ),
-        ({"times": phases("start", "arrival")}, "not known: they were stopped by an earlier", "not known: they were"),
+        ({"times": phases("start", "arrival")}, "not known: an earlier start", "not known: an earlier start"),
         (
             {"outcome": "undone", "times": phases("stop_producers")},
             "at most 90.0 s: the undo",
@@ -338,10 +342,10 @@ def test_downtimes_are_reported_as_far_as_they_are_known(parts: Document, writes
 def test_the_start_of_the_downtime_of_a_lost_cluster_is_unknown() -> None:
     found = reported(disaster(times=phases("stop_consumers", "start_consumers", "move_producers")))
     assert found == {
-        "writes": "not known: since the other side was lost, and 38.0 s of this run until they were started",
-        "reads": "not known: since the other side was lost, and 28.0 s of this run until they were started",
+        "writes": "not known: since the other cluster was lost, and 38.0 s of this run until they were started",
+        "reads": "not known: since the other cluster was lost, and 28.0 s of this run until they were started",
     }
-    assert set(reported(disaster(times=[])).values()) == {"not known: since the other side was lost"}
+    assert set(reported(disaster(times=[])).values()) == {"not known: since the other cluster was lost"}
 
 
 @pytest.mark.parametrize("parts", [{"outcome": "already_there"}, {"outcome": "checked"}, {"run": None}])
@@ -356,7 +360,7 @@ def test_a_run_that_stopped_no_application_has_no_downtime(parts: Document) -> N
         ("failed", None, "nothing was changed. Correct the cause, then start the same playbook again."),
         ("failed", "r1", "the point of no return is passed."),
         ("undone", "r1", "correct the cause, then start again: ansible-playbook switchback.kafka_dr.failover_cutoff"),
-        ("undo_failed", "r1", "correct the cause, then start again; it looks at what is left"),
+        ("undo_failed", "r1", "correct the cause, then start again; the run does what is left"),
     ],
 )
 def test_a_failure_is_shown_with_its_hint_and_the_next_step(outcome: str, run: str | None, next_: str) -> None:
@@ -432,7 +436,7 @@ def test_readiness_shows_both_verdicts_and_names_every_check() -> None:
     found = made(readiness())
     assert found.row("NO for") == "NO for a controlled cutover"
     assert found.row("UNKNOWN for") == "UNKNOWN for a disaster"
-    assert "looked at 2026-11-23 06:58:30 UTC" in found.text
+    assert "observed at 2026-11-23 06:58:30 UTC" in found.text
     for row in readiness()["checks"]:
         line = found.row(f"{row['answer']} {row['name']} {row['asks']} {', '.join(row['counts'])}")
         assert line.endswith(row["found"])
@@ -468,7 +472,7 @@ def test_an_unknown_cost_of_a_move_is_never_shown_as_0() -> None:
     found = made(readiness())
     assert found.row("g 5") == "g 5 not known"
     assert found.row("h not") == "h not known not known"
-    assert found.row("The flow is").endswith("2.2 s")
+    assert found.row("The flow lags").endswith("2.2 s")
     for row, figures in (("cutoff", "44.1 s 41.0 s 3"), ("continuous", "not known not known not known")):
         assert found.row(f"{row} ") == f"{row} {figures}"
     nothing = made(
@@ -476,10 +480,10 @@ def test_an_unknown_cost_of_a_move_is_never_shown_as_0() -> None:
     )
     assert nothing.row("Records read again").endswith("not known")
     assert nothing.row("offsets that were").endswith("not known")
-    assert nothing.row("The flow is").endswith("not known")
+    assert nothing.row("The flow lags").endswith("not known")
     assert nothing.row("cutoff ") == "cutoff not known not known not known"
-    assert "looked at not known" in nothing.text
-    assert "The latest looks" not in nothing.text
+    assert "observed at not known" in nothing.text
+    assert "The latest observations" not in nothing.text
 
 
 def test_observations_are_drawn_with_gaps_and_the_newest_are_listed_first() -> None:

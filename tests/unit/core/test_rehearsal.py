@@ -140,7 +140,7 @@ def test_a_pair_that_cannot_be_rehearsed_is_refused() -> None:
         with pytest.raises(DrError, match="is named as what a rehearsal makes") as refused:
             of(pair)
         assert refused.value.code == "rehearsal_impossible"
-    with pytest.raises(DrError, match="its service copies"):
+    with pytest.raises(DrError, match="one service replicates"):
         of({**real(), "engine": "srm"})
     for half in ({"principal": "User:rehearsal"}, {"client": {"sasl.username": "rehearsal"}}):
         with pytest.raises(DrError, match="only one is given"):

@@ -142,7 +142,7 @@ def test_unprocessed_records_are_a_number_in_the_report() -> None:
     report = cutover_report(facts(barrier=lost((3, 3), (0, 9)), rereads=2))
     (text,) = (check["reason"] for check in report["checks"] if check["name"] == "committed_offsets")
     assert text == (
-        "never processed, because B no longer held them: archive up to 9 records, g 3 records"
+        "never processed, because B does not have them any more: archive up to 9 records, g 3 records"
         " (accepted by kafka_dr_accept_skips); at most 2 records are read again"
     )
     assert report["skips"] == {"at_least": 3, "at_most": 12}
@@ -169,11 +169,11 @@ def test_a_disaster_does_not_report_offsets_as_proven_if_records_may_be_missing(
     report = cutover_report(facts(**parts, barrier=lost((0, 9))))
     (text,) = (check["reason"] for check in report["checks"] if check["name"] == "committed_offsets")
     assert checks(report)["committed_offsets"] == "UNKNOWN"
-    assert text == "never processed, because B no longer held them: g up to 9 records"
+    assert text == "never processed, because B does not have them any more: g up to 9 records"
 
 
 def test_the_omissions_of_an_audit_are_not_checked_and_its_lines_are_shown() -> None:
-    assert cutover_report(facts())["not_checked"] == ["record by record comparison of both sides"]
+    assert cutover_report(facts())["not_checked"] == ["record-by-record comparison of both clusters"]
     report = cutover_report(facts(audit=audited("PROVEN")))
     assert report["not_checked"] == ["later records"]
     assert "      a line" in report_lines(report)
@@ -191,8 +191,8 @@ def test_the_first_partition_that_is_not_proven_is_named_with_its_reason_and_the
 
 
 def test_a_drain_reports_its_number_of_partitions_and_whether_they_were_observed() -> None:
-    assert drained() == "all 2 partitions were copied to their ends"
-    assert drained(settled=None) == "it was not looked at"
+    assert drained() == "all 2 partitions were replicated to their ends"
+    assert drained(settled=None) == "it was not observed"
 
 
 @pytest.mark.parametrize(
@@ -237,7 +237,7 @@ def test_the_lines_hold_the_direction_the_phases_the_verdicts_and_what_was_not_c
     lines = report_lines(cutover_report(facts(rereads=7)))
     text = "\n".join(lines)
     assert lines[0] == "cutoff P -> B: completed, UNKNOWN (4.2 s)"
-    for part in ("drain", "1.5 s", "at most 7 are read again", "UNFENCED", "not checked: record by record"):
+    for part in ("drain", "1.5 s", "at most 7 are read again", "UNFENCED", "not checked: record-by-record"):
         assert part in text
 
 
@@ -275,8 +275,8 @@ def test_groups_are_counted_by_cluster_and_unknown_does_not_count_as_read() -> N
     rows = [row("g", "P", 5, True), row("g", "P", 0, None), row("g", "P", None, None), row("g", "B", None, None)]
     lines = status_lines(status(groups=rows), "P")
     assert lines[2:] == [
-        "  group g on B: EMPTY, 0 of 1 partitions have a position, 0 are read to the end",
-        "  group g on P: EMPTY, 2 of 3 partitions have a position, 1 are read to the end",
+        "  group g on B: EMPTY, 0 of 1 partitions have a committed offset, 0 are read to the end",
+        "  group g on P: EMPTY, 2 of 3 partitions have a committed offset, 1 are read to the end",
     ]
 
 
@@ -360,7 +360,7 @@ def test_existing_offsets_are_compared_with_the_translated_ones() -> None:
     pairs = [(30, 12), (5, 5), (5, 9), (7, None), (None, 4), (8, 3)]
     report = cutover_report(facts(details=[{"offset": ours, "existing": theirs} for ours, theirs in pairs]))
     assert report["found_offsets"] == {"equal": 1, "lower": 2, "rereads": 23, "higher": 1, "none": 2}
-    assert "positions that B had already: 1 equal, 2 lower by 23 offsets, 1 higher, 2 missing" in "\n".join(
+    assert "committed offsets already on B: 1 equal, 2 lower by 23 offsets, 1 higher, 2 missing" in "\n".join(
         report_lines(report)
     )
 
@@ -373,7 +373,7 @@ def test_kept_offsets_are_listed_with_the_records_they_may_skip(kind: str) -> No
     found = cutover_report(facts(type=kind, kept=kept, **more))
     row = next(check for check in found["checks"] if check["name"] == "committed_offsets")
     assert row["verdict"] == "UNKNOWN"
-    assert "7 higher positions that were found were kept: they may skip up to 49 records, g0 T-0 by 4" in row["reason"]
+    assert "7 higher committed offsets were kept: they may skip up to 49 records, g0 T-0 by 4" in row["reason"]
     assert row["reason"].endswith("g4 T-4 by 8, ...")
 
 
@@ -392,8 +392,8 @@ def test_a_disaster_never_reports_that_nothing_was_lost() -> None:
     assert (report["verdict"], report["loss"]) == ("UNKNOWN", {"offsets_at_least": 3})
     assert (checks["loss"]["verdict"], checks["loss"]["reason"]) == ("UNKNOWN", "at least 3 offsets")
     assert checks["committed_offsets"]["verdict"] == "PROVEN"
-    assert "at most 2 records are read again; the oldest was true 12 s before" in checks["committed_offsets"]["reason"]
-    assert "did not answer" in checks["fence"]["reason"]
+    assert "at most 2 records are read again; the oldest offset was 12 s old" in checks["committed_offsets"]["reason"]
+    assert "did not respond" in checks["fence"]["reason"]
     assert not {"drained", "records"} & set(checks)
 
 
@@ -403,20 +403,20 @@ def test_a_disaster_never_reports_that_nothing_was_lost() -> None:
         (
             {"lowered": 1, "details": [{**ROW, "existing": 9}]},
             "committed_offsets",
-            "1 higher ones that were found were lowered",
+            "1 higher committed offsets were lowered",
         ),
-        ({"details": [{**ROW, "method": "start"}]}, "committed_offsets", "of 1 nothing was known"),
+        ({"details": [{**ROW, "method": "start"}]}, "committed_offsets", "; 1 are unknown"),
         ({"details": [{**ROW, "quality": "unproven"}]}, "committed_offsets", "1 of 1 may skip"),
         (
             {"kept": [{"group": "g", "topic": "T", "partition": 0, "before": 9, "wanted": 5}]},
             "committed_offsets",
-            "1 higher positions that were found were kept: they may skip up to 4 records, g T-0 by 4",
+            "1 higher committed offsets were kept: they may skip up to 4 records, g T-0 by 4",
         ),
         ({"survey": None}, "loss", "interrupted run"),
         ({"survey": None}, "committed_offsets", "interrupted run"),
-        ({"probes": [{"answers": True}]}, "fence", "answered right before the first producer"),
+        ({"probes": [{"answers": True}]}, "fence", "responded right before the first producer"),
         ({"unstopped": ["host h is gone"]}, "fence", "not stopped: host h is gone"),
-        ({}, "fence", "its producers were told to stop"),
+        ({}, "fence", "its producers were stopped"),
     ],
 )
 def test_the_lines_of_a_disaster_report(parts: dict[str, Any], name: str, text: str) -> None:

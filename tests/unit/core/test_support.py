@@ -69,7 +69,7 @@ def test_the_inventory_is_included_without_passwords_and_command_arguments() -> 
 @pytest.mark.parametrize("result", [{}, None, "text", {"status": None}])
 def test_an_unobserved_part_is_reported(result: Any) -> None:
     about, _files = made(observations={"status": result})
-    assert about["missing"]["status"] == "it was not looked at"
+    assert about["missing"]["status"] == "it was not observed"
     assert about["versions"] is None
 
 
@@ -77,7 +77,7 @@ def test_an_unobserved_part_is_reported(result: Any) -> None:
 def test_files_that_are_not_our_reports_are_left_out(text: str) -> None:
     about, files = made(reports={"x.json": text}, left_out=3)
     assert "reports/x.json" in about["missing"]
-    assert about["missing"]["reports"] == "3 older ones are left out"
+    assert about["missing"]["reports"] == "3 older reports are left out"
     assert "reports/x.json" not in files
 
 
@@ -106,7 +106,7 @@ def test_the_module_writes_one_archive_with_the_newest_reports(tmp_path: Path) -
     assert sorted(texts) == sorted(f"{top}/{name}" for name in result["files"])
     assert not [name for name in texts if "records" in name]
     assert sum("/reports/" in name for name in texts) == REPORTS
-    assert result["missing"]["reports"] == "2 older ones are left out"
+    assert result["missing"]["reports"] == "2 older reports are left out"
     assert "hunter2" not in str(texts)
 
 

@@ -120,19 +120,19 @@ def test_an_optional_wait_ends_early_without_progress() -> None:
     assert not patience.begun
     assert [patience.over("at 5", now) for now in (100.0, 105.0, 109.9)] == ["", "", ""]
     assert patience.begun
-    assert patience.over("at 5", 110.0) == "nothing has moved for 10 s"
+    assert patience.over("at 5", 110.0) == "there was no progress for 10 s"
 
 
 def test_an_optional_wait_continues_with_progress_until_its_bound() -> None:
     patience = Patience(60.0, 10.0)
     assert not any(patience.over(now, float(now)) for now in range(100, 160, 9))
-    assert patience.over(160, 160.0) == "60 s are over"
+    assert patience.over(160, 160.0) == "the time-out of 60 s was reached"
 
 
 @pytest.mark.parametrize(("timeout", "stall"), [(30.0, 0.0), (30.0, 31.0)])
 def test_without_a_stall_bound_only_the_whole_time_counts(timeout: float, stall: float) -> None:
     patience = Patience(timeout, stall)
-    assert [patience.over("at 5", now) for now in (0.0, 29.9, 30.0)] == ["", "", "30 s are over"]
+    assert [patience.over("at 5", now) for now in (0.0, 29.9, 30.0)] == ["", "", "the time-out of 30 s was reached"]
 
 
 # ---- temporary errors (R35)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What to do about a cutover that stopped: decided from what the run did, never assumed.
+"""The next step after a cutover that stopped, decided from what the run did.
 
 Private to this collection: may change in any release.
 """
@@ -24,7 +24,7 @@ _OPENING = "Open the run in the journal"
 
 
 def stopped_text(facts: Mapping[str, Any], run_on: str = "") -> str:
-    """Where and why a cutover stopped, and what now. ``facts``: as of :func:`cutover_advice`."""
+    """Where and why a cutover stopped, and the next step. ``facts``: as in :func:`cutover_advice`."""
     failure = facts["failure"]
     error = failure["error"]
     code = f" ({error['code']})" if error.get("code") else ""
@@ -33,11 +33,11 @@ def stopped_text(facts: Mapping[str, Any], run_on: str = "") -> str:
 
 
 def cutover_advice(facts: Mapping[str, Any], run_on: str = "") -> str:
-    """What a stopped cutover left behind, and the next step.
+    """The state after a stopped cutover, and the next step.
 
-    ``facts``: ``failure`` (task, message, error, undo, overtaken, ownership: the error of the
-    last proof of ownership), ``run`` (None: never opened), ``passed`` (the point
-    of no return), ``outcome``, ``type``, ``from``, ``to``, ``clusters`` (by alias), ``journal`` (state, or empty).
+    ``facts``: ``failure`` (task, message, error, undo, overtaken, and ownership: the error of the last ownership
+    check), ``run`` (None: never opened), ``passed`` (the point of no return), ``outcome``, ``type``, ``from``, ``to``,
+    ``clusters`` (by alias), ``journal`` (state, or empty).
     """
     if facts["run"] is None:
         return " ".join(text for text in (_untouched(facts, run_on), _disaster_instead(facts)) if text)
@@ -45,16 +45,16 @@ def cutover_advice(facts: Mapping[str, Any], run_on: str = "") -> str:
         return f"The applications are back on {facts['from']}. {_disaster_instead(facts)}".strip()
     if facts["failure"]["error"].get("code") == "run_superseded":
         undo = facts["failure"].get("undo") or ""
-        return f"{undo} This playbook changes nothing any more.".strip()
+        return f"{undo} This playbook makes no more changes.".strip()
     ownership = facts["failure"].get("ownership") or {}
     if ownership.get("code") == "run_superseded":
-        return f"{ownership['message']} This playbook changes nothing any more (run_superseded)."
+        return f"{ownership['message']} This playbook makes no more changes (run_superseded)."
     if facts["passed"]:
-        return "The point of no return is passed: start the same playbook again, it goes on from here."
+        return "The point of no return is passed. Start the same playbook again: it continues from here."
     undo = facts["failure"].get("undo") or "the reason is unknown"
     if facts["failure"].get("overtaken"):
-        return f"{undo} This playbook started no application and brought no flow back."
-    text = f"The undo failed as well ({undo.rstrip('.')}): start the same playbook again. {_disaster_instead(facts)}"
+        return f"{undo} This playbook started no application and no flow."
+    text = f"The undo failed as well ({undo.rstrip('.')}). Start the same playbook again. {_disaster_instead(facts)}"
     return text.strip()
 
 
@@ -67,7 +67,7 @@ def _untouched(facts: Mapping[str, Any], run_on: str) -> str:
 
 
 def _disaster_instead(facts: Mapping[str, Any]) -> str:
-    """A planned move needs both sides. If the side being left does not answer, only a disaster failover can go on."""
+    """A planned move needs both clusters. If the one being left does not respond, only a disaster failover can move."""
     error = facts["failure"]["error"]
     left = facts["clusters"].get(facts["from"]) or {}
     away = error.get("code") == "kafka_unreachable" and error.get("endpoint") == left.get("bootstrap_servers")
@@ -76,12 +76,13 @@ def _disaster_instead(facts: Mapping[str, Any]) -> str:
     to = facts["to"]
     return (
         f"If {facts['from']} is lost, start the playbook switchback.kafka_dr.failover_disaster with -e kafka_dr_to={to}"
-        f" -e kafka_dr_confirm={to}: it asks {to} alone. What {facts['from']} had not sent is lost until it is back."
+        f" -e kafka_dr_confirm={to}. It needs only {to}. Unreplicated records on {facts['from']} are lost until that"
+        " cluster is back."
     )
 
 
 def failure_reason(result: Mapping[str, Any], otherwise: str) -> str:
-    """Why a task failed, without the next step: for a run that goes on all the same. ``result``: of the task."""
+    """Why a task failed, without the next step, for a run that continues. ``result``: of the task."""
     return str((result.get("error") or {}).get("message") or result.get("msg") or otherwise)
 
 

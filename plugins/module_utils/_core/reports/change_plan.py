@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What enable, salvage, rebuild and rehearse would change: their modules' answers in check mode, as one report.
+"""What enable, salvage, rebuild and rehearse would change: their modules' results in check mode, as one report.
 
 Private to this collection: may change in any release.
 """
@@ -20,7 +20,7 @@ __all__ = ["SCHEMA", "change_plan", "change_plan_lines", "rehearsal_changes"]
 
 SCHEMA = "switchback.kafka_dr/plan/1"
 _SHOWN = 60
-#: Variables of the loops over clusters in the roles: each names where a change happens.
+#: Loop variables of the roles that name the cluster of a change.
 _PLACES = ("topics_alias", "replication_alias", "replication_site")
 _HIDDEN = "********"
 
@@ -29,7 +29,7 @@ def change_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The report of a check run.
 
     ``facts``: ``kind`` (the playbook), ``pair`` (its name), ``results`` (of tasks in check mode, with or without a
-    loop; a skipped one or an empty mapping adds nothing), ``changes`` (known without a module), ``notes`` (what cannot
+    loop; a skipped task or an empty mapping adds nothing), ``changes`` (known without a module), ``notes`` (what cannot
     be shown yet, and why), ``seconds`` (of earlier completed runs of this kind; None in the result: unknown).
     """
     seconds = [float(one) for one in facts.get("seconds") or [] if one is not None]
@@ -57,7 +57,7 @@ def _outcomes(result: Mapping[str, Any], place: str) -> Iterator[tuple[str, Mapp
 
 def _row(place: str, change: Mapping[str, Any]) -> dict[str, Any]:
     before, after = change["before"] or {}, change["after"] or {}
-    # The journal's own state before and after each event is long, and follows from the other rows.
+    # The journal's state before and after each event is long, and follows from the other rows.
     names = [] if change["kind"] == "journal" else sorted({*before, *after})
     return {
         "on": place,
@@ -81,7 +81,7 @@ def _text(name: str, value: Any) -> str | None:
 
 
 def rehearsal_changes(rehearsal: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a rehearsal makes, and deletes at its end. ``rehearsal``: its pair."""
+    """What a rehearsal creates, and deletes at its end. ``rehearsal``: its pair."""
     of, never = rehearsal["rehearsal"]["of"], _never_made(rehearsal)
     rows = []
     for alias, own in rehearsal["rehearsal"]["belongings"].items():
@@ -99,7 +99,7 @@ def rehearsal_changes(rehearsal: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _never_made(rehearsal: Mapping[str, Any]) -> set[str]:
-    """Names that a clean-up looks for although a rehearsal runs no connector of that part."""
+    """Names that a clean-up checks although a rehearsal runs no connector of that part."""
     if "heartbeat" in rehearsal["parts"]:
         return set()
     naming = Naming(rehearsal["policy"], rehearsal["separator"])
@@ -114,7 +114,7 @@ def _made(place: str, kind: str, name: str) -> dict[str, Any]:
 
 
 def change_plan_lines(plan: Mapping[str, Any]) -> list[str]:
-    """The plan for a person."""
+    """The plan as lines of text."""
     rows = plan["changes"]
     lines = [_line(row) for row in rows[:_SHOWN]] or ["no change"]
     lines += [f"and {len(rows) - _SHOWN} more changes, in the report"] if len(rows) > _SHOWN else []

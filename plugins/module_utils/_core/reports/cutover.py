@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The report of a run: one schema for every outcome, and the same facts as readable lines.
+"""The report of a run: one schema for every outcome, and the same facts as lines of text.
 
 Private to this collection: may change in any release.
 """
@@ -35,7 +35,7 @@ _TAKEN_OVER = "taken over from the journal of an interrupted run, read back afte
 
 
 def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The report of a cutover from what its role remembered (keys as in roles/report)."""
+    """The report of a cutover, from the facts that its role collected (keys as in roles/report)."""
     checks = _checks(facts)
     return {
         "schema": SCHEMA,
@@ -71,18 +71,18 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _skips(facts: Mapping[str, Any]) -> dict[str, int | None] | None:
-    """Records that groups never process, because the side entered no longer held them; None: positions not known."""
+    """Records that groups never process because the cluster being entered does not have them; None: unknown."""
     rows = facts["barrier"].get("skips")
     return None if rows is None else total({"skips": row} for row in rows).as_dict()
 
 
 def _never_processed(facts: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The check of positions where records are, or may be, skipped: accepted loss is loss (R30)."""
+    """The check of the committed offsets if records are or may be skipped: accepted loss is loss (R30)."""
     rows = facts["barrier"].get("skips")
     if not rows:
         return None
     verdict = REFUTED if any(row["at_least"] for row in rows) else UNKNOWN
-    text = f"never processed, because {facts['to']} no longer held them: {skip_text(rows)}"
+    text = f"never processed, because {facts['to']} does not have them any more: {skip_text(rows)}"
     accepted = " (accepted by kafka_dr_accept_skips)" if needs_source(facts["type"]) else ""
     again = f"; at most {facts['rereads']} records are read again" if facts["rereads"] else ""
     return check_row("committed_offsets", verdict, f"{text}{accepted}{again}")
@@ -90,20 +90,20 @@ def _never_processed(facts: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def _not_checked(facts: Mapping[str, Any]) -> list[str]:
     audit = facts["audit"]
-    return ["record by record comparison of both sides"] if audit is None else list(audit["not_checked"])
+    return ["record-by-record comparison of both clusters"] if audit is None else list(audit["not_checked"])
 
 
 def _checkpoint_rereads(details: Sequence[Mapping[str, Any]]) -> int | None:
-    """Replica offsets between MirrorMaker 2's own checkpoints and the positions taken; None: none to compare."""
+    """Replica offsets between MirrorMaker 2's own checkpoints and the committed offsets; None: nothing to compare."""
     both = [(row["offset"], row.get("checkpoint")) for row in details]
-    behind = [max(0, ours - theirs) for ours, theirs in both if ours is not None and theirs is not None]
-    return sum(behind) if behind else None
+    distances = [max(0, ours - theirs) for ours, theirs in both if ours is not None and theirs is not None]
+    return sum(distances) if distances else None
 
 
 def _found_offsets(details: Sequence[Mapping[str, Any]]) -> dict[str, int]:
-    """What the flow's own sync, or somebody else, had left on the side being entered, against what was translated.
+    """Compares committed offsets that were already on the cluster being entered with the translated ones.
 
-    ``rereads``: offsets that the lower ones lie behind. A higher one would have skipped (R6).
+    ``rereads``: the sum of the distances of the lower ones. A higher one would have skipped records (R6).
     """
     found = {"equal": 0, "lower": 0, "rereads": 0, "higher": 0, "none": 0}
     for row in details:
@@ -124,7 +124,7 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     if facts["outcome"] != "completed":
         return [check_row("run", UNKNOWN, f"the run ended as {facts['outcome']}")]
     arrival = facts["arrival"]
-    unseen = {"verdict": UNKNOWN, "reason": "not looked at: the run that it ended has left no cut to look behind"}
+    unseen = {"verdict": UNKNOWN, "reason": "not observed: the run that it replaced left no cut"}
     observed = ((name, (arrival or {}).get(name) or unseen) for name in ("first_write", "groups"))
     arrived = [check_row(name, observation["verdict"], observation["reason"]) for name, observation in observed]
     if not needs_source(facts["type"]):
@@ -136,18 +136,18 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _fence(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Closed by the broker, and nothing came: only both together prove it (R23)."""
+    """The broker refuses writes, and no record was written: only both together prove it (R23)."""
     late_writes, fence = facts["late_writes"], facts["fence"]
     closed = bool(fence and fence["fenced"])
-    reported = fence["reason"] if fence else "the old side was not asked to refuse writes"
+    reported = fence["reason"] if fence else "the cluster that was left was not set to refuse writes"
     if late_writes:
         word = "FENCED for the declared principals, but" if closed else "UNFENCED, and"
-        return check_row("fence", REFUTED, f"{word} written behind the barrier: {'; '.join(late_writes[:5])}")
+        return check_row("fence", REFUTED, f"{word} written after the barrier: {'; '.join(late_writes[:5])}")
     if late_writes is None:
-        text = "whether somebody wrote behind the barrier was not looked at"
+        text = "writes after the barrier were not observed"
         return check_row("fence", UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {reported}; {text}")
-    still = "the old side's ends stood still behind the barrier"
-    # Ends that nobody knows did not move either.
+    still = "no record was written there after the barrier"
+    # A log end that is unknown proves nothing.
     ends = facts["barrier"].get("ends", {})
     rows = facts["settled"] or []
     known = [row.get("end") is not None and str(row["partition"]) in ends.get(row["topic"], {}) for row in rows]
@@ -158,22 +158,22 @@ def _fence(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _records(audit: Mapping[str, Any] | None) -> dict[str, Any]:
-    """What the comparison of both sides says; its own lines tell the rest."""
+    """The result of the comparison of both clusters; the audit's own lines have the details."""
     if audit is None:
-        return check_row("records", UNKNOWN, "both sides were not compared record by record (kafka_dr_audit)")
+        return check_row("records", UNKNOWN, "the clusters were not compared record by record (kafka_dr_audit)")
     return check_row("records", audit["verdict"], audit["reason"] or " ".join(audit["text"][:1]))
 
 
 def _drained(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """From the flow's own offsets; that the last records look alike on both sides is a hint and proves nothing."""
+    """From the flow's stored offsets. Equal last records on both clusters are a hint and prove nothing."""
     open_ = [row for row in facts["settled"] or [] if row["drained"] != PROVEN]
     if not facts["settled"]:
-        return check_row("drained", UNKNOWN, "it was not looked at")
+        return check_row("drained", UNKNOWN, "it was not observed")
     if open_:
         first = f"{open_[0]['topic']}-{open_[0]['partition']}: {open_[0]['reason']}"
-        # The flow runs again: its offsets are a lower bound, so "not yet" refutes nothing.
-        return check_row("drained", UNKNOWN, f"{len(open_)} partitions are not proven to be copied; {first}")
-    return check_row("drained", PROVEN, f"all {len(facts['settled'])} partitions were copied to their ends")
+        # The flow runs again, so its offsets are a lower bound and refute nothing.
+        return check_row("drained", UNKNOWN, f"{len(open_)} partitions are not proven to be replicated; {first}")
+    return check_row("drained", PROVEN, f"all {len(facts['settled'])} partitions were replicated to their ends")
 
 
 def _committed_offsets(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -185,32 +185,32 @@ def _committed_offsets(facts: Mapping[str, Any]) -> dict[str, Any]:
     if facts["kept"]:
         return check_row("committed_offsets", UNKNOWN, _kept(facts["kept"]))
     if rereads == 0:
-        return check_row("committed_offsets", PROVEN, "every group starts exactly behind what it has read")
+        return check_row("committed_offsets", PROVEN, "every group starts exactly after the last record it has read")
     return check_row("committed_offsets", PROVEN, f"no record is skipped; at most {rereads} are read again")
 
 
 def _kept(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Higher positions that were left as they were (R6): what lies below them its group may never have read.
+    """Higher committed offsets that were kept (R6): their group may never have read the records before them.
 
     ``rows``: as ``kafka_group`` returns them.
     """
     gaps = {f"{row['group']} {row['topic']}-{row['partition']}": row["before"] - row["wanted"] for row in rows}
     named = ", ".join(f"{name} by {gap}" for name, gap in list(gaps.items())[:5])
     return (
-        f"{len(rows)} higher positions that were found were kept: they may skip up to {sum(gaps.values())} records,"
+        f"{len(rows)} higher committed offsets were kept: they may skip up to {sum(gaps.values())} records,"
         f" {named}{', ...' if len(rows) > 5 else ''}"
     )
 
 
 def _loss(survey: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Never PROVEN: only the side that is lost knows what it had acknowledged."""
+    """Never PROVEN: only the lost cluster knows what it had acknowledged."""
     if survey is None:
         return check_row("loss", UNKNOWN, "taken over from the journal of an interrupted run")
     return check_row("loss", UNKNOWN, " ".join(survey["loss_lines"]))
 
 
 def _survived(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """Positions of a disaster: they skip nothing; how old they were tells how much is read again."""
+    """Offsets of a disaster: they skip no record. The older they are, the more records are read again."""
     rows, survey, lost = facts["details"], facts["survey"], _never_processed(facts)
     if lost is not None:
         return lost
@@ -219,27 +219,31 @@ def _survived(facts: Mapping[str, Any]) -> dict[str, Any]:
     if facts["kept"]:
         return check_row("committed_offsets", UNKNOWN, _kept(facts["kept"]))
     known = [age for age in survey["ages"].values() if age is not None]
-    age = f"; the oldest was true {max(known):.0f} s before" if known else ""
+    age = f"; the oldest offset was {max(known):.0f} s old" if known else ""
     if len(known) < len(survey["ages"]):
-        age += f"; how old those of {len(survey['ages']) - len(known)} groups were is not known"
-    lowered = f"; {facts['lowered']} higher ones that were found were lowered" if facts["lowered"] else ""
+        age += f"; the age of those of {len(survey['ages']) - len(known)} groups is unknown"
+    lowered = f"; {facts['lowered']} higher committed offsets were lowered" if facts["lowered"] else ""
     unproven = sum(row["quality"] == "unproven" for row in rows)
     starts = sum(bool(row["method"] == "start" and row["rereads"]) for row in rows)
     if starts:
-        age += f"; of {starts} nothing was known, so they begin at the log start"
+        age += f"; {starts} are unknown, so their groups start at the log start"
     text = f"at most {facts['rereads']} records are read again{age}{lowered}"
     if unproven:
         return check_row(
-            "committed_offsets", UNKNOWN, f"{unproven} of {len(rows)} may skip where a record was sent twice; {text}"
+            "committed_offsets",
+            UNKNOWN,
+            f"{unproven} of {len(rows)} may skip records where a record was replicated twice; {text}",
         )
-    return check_row("committed_offsets", PROVEN, f"no copied record is skipped; {text}")
+    return check_row("committed_offsets", PROVEN, f"no replicated record is skipped; {text}")
 
 
 def _old_side(facts: Mapping[str, Any]) -> dict[str, Any]:
     probes = facts["probes"]
     back = bool(probes) and probes[-1]["answers"]
-    text = "it answered right before the first producer started: whoever still writes there is not copied"
-    silent = "the old side did not answer; its producers were told to stop, as far as their hosts could be reached"
+    text = (
+        "it responded right before the first producer started: records that are still written there are not replicated"
+    )
+    silent = "the cluster that was left did not respond; its producers were stopped on every host that responded"
     unstopped = "; ".join(facts["unstopped"])
     more = f"; not stopped: {unstopped}" if unstopped else ""
     rescued = f"; {facts['rescue']['text']}" if facts["rescue"] else ""
@@ -247,12 +251,12 @@ def _old_side(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_row(name: str, verdict: str, reason: str) -> dict[str, Any]:
-    """A check as reports show it."""
+    """A check, as in reports."""
     return {"name": name, "verdict": verdict, "reason": reason}
 
 
 def phase_row(phase: Mapping[str, Any]) -> dict[str, Any]:
-    """A finished phase as reports show it."""
+    """A finished phase, as in reports."""
     began, ended = float(phase["began"]), float(phase["ended"])
     return {
         "phase": phase["phase"],
@@ -263,14 +267,14 @@ def phase_row(phase: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _hook_row(hook: Mapping[str, Any]) -> dict[str, Any]:
-    """A hook that was run: what it says of itself is in ``failure``, null for one that ended well."""
+    """A hook that was run. ``failure``: its error; null if it succeeded."""
     began, ended = float(hook["began"]), float(hook["ended"])
     named = {key: hook[key] for key in ("name", "when", "phase", "failure")}
     return {**named, "began": stamp(began), "seconds": round(ended - began, 3)}
 
 
 def epoch_seconds(moment: datetime) -> float:
-    """Of Ansible's ``now(utc=true)``, which does not say that it is in UTC: its own timestamp() takes it for local."""
+    """Epoch seconds of Ansible's ``now(utc=true)``: it has no time zone, so its own timestamp() takes it for local."""
     return moment.replace(tzinfo=UTC).timestamp()
 
 
@@ -280,7 +284,7 @@ def stamp(moment: Any) -> str:
 
 
 def report_lines(report: Mapping[str, Any]) -> list[str]:
-    """The report for a person at three in the morning."""
+    """The report as lines of text."""
     head = f"{report['type']} {report['from']} -> {report['to']}: {report['outcome']}, {report['verdict']}"
     lines = [f"{head} ({report['seconds']:.1f} s)"]
     lines += [f"  {phase['phase']:<16}{phase['seconds']:>8.1f} s" for phase in report["phases"]]
@@ -293,7 +297,7 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
     found = report["found_offsets"]
     if found["equal"] or found["lower"] or found["higher"]:
         lines.append(
-            f"  positions that {report['to']} had already: {found['equal']} equal, {found['lower']} lower by"
+            f"  committed offsets already on {report['to']}: {found['equal']} equal, {found['lower']} lower by"
             f" {found['rereads']} offsets, {found['higher']} higher, {found['none']} missing"
         )
     lines += [f"    {line}" for line in (report["audit"] or {}).get("text", [])[1:]]
@@ -308,13 +312,13 @@ def report_lines(report: Mapping[str, Any]) -> list[str]:
 def status_lines(
     status: Mapping[str, Any], active: str | None, run: Mapping[str, Any] | None = None, run_on: str = ""
 ) -> list[str]:
-    """What ``dr_status_info`` saw, for a person."""
+    """The result of ``dr_status_info`` as lines of text."""
     lines = [f"{status['verdict']}: applications live on {active or 'unknown'}"]
     if run is not None and run["ended"] is None:
         lines.append(f"  INTERRUPTED: the {run['type']} run {run['id']} to {run['to']}")
-        lines.append(f"    go on:     {resume_command(run, run_on)}")
+        lines.append(f"    resume: {resume_command(run, run_on)}")
         if not passed(run):
-            lines.append(f"    take back: {take_back_command(run, run_on)}")
+            lines.append(f"    undo:   {take_back_command(run, run_on)}")
     for flow in status["flows"]:
         lag = "unknown" if flow["lag"] is None else flow["lag"]
         lines.append(f"  {flow['verdict']:<8} {flow['name']}: lag {lag}, {flow['reason']}")
@@ -325,24 +329,24 @@ def status_lines(
         commits = sum(row["commit"] is not None for row in rows)
         read = sum(row["read_to_end"] is True for row in rows)
         lines.append(
-            f"  group {group} on {alias}: {rows[0]['state']}, {commits} of {len(rows)} partitions have a position,"
-            f" {read} are read to the end"
+            f"  group {group} on {alias}: {rows[0]['state']}, {commits} of {len(rows)} partitions have a committed"
+            f" offset, {read} are read to the end"
         )
     return lines + [f"  missing: {text}" for text in status["missing"][:10]]
 
 
 def checkpoint_lines(result: Mapping[str, Any], to: str) -> list[str]:
-    """What ``dr_checkpoint`` did, for a person."""
+    """The result of ``dr_checkpoint`` as lines of text."""
     if result["outcome"] == "skipped":
-        return [f"nothing was written on {to}: {result['reason']}"]
+        return [f"no offset was committed on {to}: {result['reason']}"]
     rows = result["details"]
     exact = sum(row["quality"] == "exact" for row in rows)
     lost = skip_text(skip_rows(rows))
     lines = [
-        f"{result['committed']} positions raised on {to}; {exact} of {len(rows)} are exact,"
+        f"{result['committed']} committed offsets raised on {to}; {exact} of {len(rows)} are exact,"
         f" {_at_most(result['rereads'])} would be read again if the applications moved now"
     ]
-    lines += [f"  unread and no longer on {to}: {lost}; those positions were not committed"] if lost else []
+    lines += [f"  unread and gone from {to}: {lost}; those offsets were not committed"] if lost else []
     lines += [f"  already higher: {text}" for text in result["preexisting_higher_offsets"][:10]]
     return lines + [f"  left out: {text}" for text in result["left_out"][:10]]
 
@@ -352,18 +356,18 @@ def _at_most(count: int | None) -> str:
 
 
 def lease_lines(leases: Sequence[Mapping[str, Any]], now: float) -> list[str]:
-    """How old prepared positions are, for a person (R12)."""
+    """The age of presynced offsets as lines of text (R12)."""
     lines = []
     for lease in leases:
         at = f"{float(now) - lease['since']:.0f} s ago"
         if lease["holder"] is not None:
-            # A playbook that touches the flows: worth a line only while it does.
+            # A playbook that changes the flows: it has a line only while it runs.
             lines += [f"  {lease['kind']}: began {at} and has not ended"] if lease["ended"] is None else []
         elif lease["ended"] is None:
-            lines.append(f"  {lease['kind']} toward {lease['to']}: began {at} and has not ended")
+            lines.append(f"  {lease['kind']} to {lease['to']}: began {at} and has not ended")
         elif lease["outcome"] == "done":
             again = _at_most(lease["counts"]["rereads"])
-            lines.append(f"  positions on {lease['to']}: as of {at}, {again} read again from then on")
+            lines.append(f"  offsets on {lease['to']}: presynced {at}, {again} would be read again")
         else:
-            lines.append(f"  {lease['kind']} toward {lease['to']}: {lease['outcome']} {at}")
+            lines.append(f"  {lease['kind']} to {lease['to']}: {lease['outcome']} {at}")
     return lines

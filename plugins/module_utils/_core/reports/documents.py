@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Every kind of report that a playbook writes: from the facts of its role to the document and its lines.
+"""Every kind of report that a playbook writes: makes the document and its lines from the facts of its role.
 
 Private to this collection: may change in any release.
 """
@@ -28,16 +28,16 @@ class Document:
     """A report."""
 
     content: dict[str, Any]
-    #: The same for a person.
+    #: The same as lines of text.
     lines: list[str]
-    #: What the state topic keeps of a rehearsal.
+    #: The stored part of a rehearsal's report.
     note: dict[str, Any] = field(default_factory=dict)
     #: Metrics of a readiness report; None: this kind has none.
     metrics: str | None = None
 
 
 def document(kind: str, facts: Facts, now: float) -> Document:
-    """The report of ``kind``. ``now``: epoch seconds, when the run ended or the pair was observed."""
+    """The report of ``kind``. ``now``: epoch seconds when the run ended or the pair was observed."""
     return _BUILDERS[kind](facts, now)
 
 
@@ -82,7 +82,7 @@ def _checkpoint(facts: Facts, _now: float) -> Document:
 
 
 def _changes(facts: Facts, _now: float) -> Document:
-    """``planned``: facts of ``change_plan``; ``rehearsal``: the pair of a rehearsal, which makes and deletes it all."""
+    """``planned``: facts of ``change_plan``; ``rehearsal``: the pair of a rehearsal, whose objects are temporary."""
     own = rehearsal_changes(facts["rehearsal"]) if facts.get("rehearsal") else []
     plan = change_plan({**facts, "changes": own})
     return Document(plan, change_plan_lines(plan))

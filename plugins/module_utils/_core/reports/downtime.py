@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How long applications stood still in a cutover, as far as its report tells: never less than it was.
+"""How long applications stood still in a cutover, according to its report: never less than it was.
 
 Private to this collection: may change in any release.
 """
@@ -20,38 +20,42 @@ from .markup import duration, figure, instant, rows
 
 __all__ = ["Span", "Still", "downtimes", "phase_spans"]
 
-# The check that has seen them at work again.
+# The check that observes them at work again.
 _SEEN = {"writes": "first_write", "reads": "groups"}
 _RUN = re.compile(r"(\d{8}T\d{6})Z-")
 
 
 @dataclass(frozen=True)
 class Span:
-    """A part of a run. ``result``: how a phase ended."""
+    """A part of a run."""
 
     name: str
     began: datetime
     ended: datetime
+    #: How the phase ended.
     result: str | None = None
 
     @property
     def seconds(self) -> float:
-        """Its length."""
+        """Its duration in seconds."""
         return (self.ended - self.began).total_seconds()
 
 
 @dataclass(frozen=True)
 class Still:
-    """How long ``who`` (writes, reads) stood still. ``span``: what can be drawn of it; ``whole``: there is no more."""
+    """How long writes or reads stopped."""
 
+    #: writes or reads.
     who: str
     text: str
+    #: The part that a chart can show.
     span: Span | None = None
+    #: ``span`` is the whole time.
     whole: bool = False
 
 
 def phase_spans(report: Mapping[str, Any]) -> list[Span]:
-    """The finished phases with a beginning and a length."""
+    """The finished phases that have a start and a duration."""
     found = []
     for row in rows(report.get("phases")):
         began, seconds = instant(row.get("began")), figure(row.get("seconds"))
@@ -62,7 +66,7 @@ def phase_spans(report: Mapping[str, Any]) -> list[Span]:
 
 
 def downtimes(report: Mapping[str, Any]) -> list[Still]:
-    """For writes and reads; nothing for a run that stopped nobody."""
+    """The downtimes of writes and reads; none for a run that stopped no application."""
     kind = CUTOVER_TYPES.get(str(report.get("type")))
     if kind is None or report.get("run") is None or report.get("outcome") in ("already_there", "checked"):
         return []
@@ -74,40 +78,43 @@ def _still(report: Mapping[str, Any], who: str, stops: str, starts: str) -> Stil
     first, last = spans.get(stops), spans.get(starts)
     began, ended = instant(report.get("began")), instant(report.get("ended"))
     if not needs_source(report.get("type")):
-        # Since when, only those know who were there.
-        text = "not known: since the other side was lost"
+        # When the other cluster was lost is unknown here.
+        text = "not known: since the other cluster was lost"
         if last is None:
             return Still(who, text)
         span = Span(who, began or last.ended, last.ended)
         return Still(who, f"{text}, and {duration(span.seconds)} of this run until they were started", span)
     if report.get("outcome") == "undone":
         if began is None or ended is None or _begun_before(report):
-            return Still(who, "not known; the undo has started them where they were")
+            return Still(who, "not known; the undo has started them again where they were")
         span = Span(who, began if first is None else first.began, ended)
-        return Still(who, f"at most {duration(span.seconds)}: the undo has started them where they were", span)
+        return Still(who, f"at most {duration(span.seconds)}: the undo has started them again where they were", span)
     if first is None and last is None:
-        return Still(who, "not known: neither their stop nor their start was finished here")
+        return Still(who, "not known: this run finished neither their stop nor their start")
     if last is None:
         return Still(who, "not known: the run ended before all were started")
     if first is None or _begun_before(report):
         span = Span(who, began or last.began, last.ended)
         return Still(
-            who, f"not known: they were stopped by an earlier start of this run; {duration(span.seconds)} here", span
+            who,
+            f"not known: an earlier start of this run stopped them; {duration(span.seconds)} since this start",
+            span,
         )
     span = Span(who, first.began, last.ended)
     return Still(who, f"{duration(span.seconds)} until all were started{_seen(report, who, first, spans)}", span, True)
 
 
 def _seen(report: Mapping[str, Any], who: str, first: Span, spans: Mapping[str, Span]) -> str:
-    """What the applications themselves needed to begin lies between both figures."""
+    """The time that the applications themselves needed to start is between both figures."""
     proven = any((row.get("name"), row.get("verdict")) == (_SEEN[who], PROVEN) for row in rows(report.get("checks")))
     if not proven or "arrival" not in spans:
-        return "; when they were at work again is not known"
-    return f", at most {duration((spans['arrival'].ended - first.began).total_seconds())} until they were seen at work"
+        return "; it is not known when they worked again"
+    seconds = (spans["arrival"].ended - first.began).total_seconds()
+    return f", at most {duration(seconds)} until they were observed at work"
 
 
 def _begun_before(report: Mapping[str, Any]) -> bool:
-    """Whether this was not the run's first start: its name tells when that was, to the second."""
+    """Whether this was not the run's first start. The run's name has the time of the first start in seconds."""
     named, began = _RUN.match(str(report.get("run"))), instant(report.get("began"))
     if named is None or began is None:
         return False

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parts of an HTML page. Whatever is not `Html` is escaped, and what is not known says so: neither can be forgotten.
+"""Parts of an HTML page. Every value that is not `Html` is escaped, and None is shown as "not known".
 
 Private to this collection: may change in any release.
 """
@@ -35,12 +35,12 @@ __all__ = [
     "whole_page",
 ]
 
-# What a browser may do with the page even if something hostile got through: show it.
+# Restricts the browser to showing the page, even if a hostile value got through.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _GOOD, _BAD, _OPEN = ("PROVEN", "YES"), ("REFUTED", "NO"), ("UNKNOWN",)
-# Offsets are smaller, and so is whatever else is counted or measured.
+# Offsets and all other counts and measures are smaller.
 _MOST = 2**63
-# HTML has no way to write these.
+# HTML cannot represent these.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
 STYLE = """
 :root { color-scheme: light dark; --ink: #1f2328; --paper: #fff; --faint: #59636e; --line: #d1d9e0; --wash: #f6f8fa;
@@ -88,11 +88,11 @@ svg { display: block; width: 100%; height: auto; background: var(--wash); border
 
 
 class Html(str):
-    """Markup that is written as it is."""
+    """Markup that is written without escapes."""
 
 
 def shown(value: object) -> Html:
-    """Any value as markup. None is not known, which is never 0 and never nothing."""
+    """Any value as markup. None is shown as "not known", never as 0 or as empty text."""
     if isinstance(value, Html):
         return value
     if value is None:
@@ -101,7 +101,7 @@ def shown(value: object) -> Html:
 
 
 def tag(name: str, *children: object, **attributes: object) -> Html:
-    """An element. ``class_`` for ``class``, ``view_box`` and the like in SVG's way of writing; None: no attribute."""
+    """An element. ``class_`` stands for ``class``, ``view_box`` for SVG's ``viewBox``; None: no attribute."""
     pairs = {_attribute(key): value for key, value in attributes.items() if value is not None}
     head = "".join(f' {key}="{shown(value)}"' for key, value in pairs.items())
     return Html(f"<{name}{head}>{''.join(shown(child) for child in children)}</{name}>")
@@ -112,7 +112,7 @@ def _attribute(key: str) -> str:
 
 
 def badge(word: object) -> Html:
-    """A verdict or an answer, coloured; whatever else it is has no colour."""
+    """A verdict or an answer, coloured. Other words have no colour."""
     return tag("span", word, class_=f"badge {tone(word)}".rstrip())
 
 
@@ -125,19 +125,19 @@ def tone(word: object) -> str:
 
 
 def section(title: object, *content: object) -> Html:
-    """A titled part of the page; nothing where it has no content."""
+    """A titled part of the page; empty without content."""
     inside = [one for one in content if one != ""]
     return Html("\n".join([tag("h2", title), *(shown(one) for one in inside)])) if inside else Html("")
 
 
 def bullets(items: Iterable[object]) -> Html:
-    """A list; nothing where it is empty."""
+    """A list; empty without items."""
     lines = [tag("li", item) for item in items]
     return tag("ul", *lines) if lines else Html("")
 
 
 def table(heads: Sequence[str], lines: Iterable[Sequence[object]], numbers: Iterable[int] = ()) -> Html:
-    """``numbers``: columns that are aligned to the right; nothing where there is no line."""
+    """A table; empty without lines. ``numbers``: columns that are aligned to the right."""
     right = set(numbers)
 
     def cells(name: str, line: Sequence[object]) -> Html:
@@ -151,7 +151,7 @@ def table(heads: Sequence[str], lines: Iterable[Sequence[object]], numbers: Iter
 
 
 def whole_page(title: str, *content: object) -> str:
-    """The document, in ASCII: no file encoding can spoil it."""
+    """The document, in ASCII, so that no file encoding can spoil it."""
     inside = "\n".join(shown(one) for one in content if one != "")
     page = (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
@@ -166,7 +166,7 @@ def whole_page(title: str, *content: object) -> str:
 
 
 def part(value: object) -> Mapping[str, Any]:
-    """A mapping; an empty one if it is none."""
+    """``value`` if it is a mapping, else an empty one."""
     return value if isinstance(value, Mapping) else {}
 
 
@@ -181,20 +181,20 @@ def texts(value: object) -> list[str]:
 
 
 def figure(value: object) -> float | None:
-    """A number; None if it is none."""
+    """``value`` as a number; None if it is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) < _MOST:
         return None
     return float(value)
 
 
 def whole(value: object) -> str | None:
-    """A count with its thousands apart."""
+    """A count with separators for thousands."""
     number = figure(value)
     return None if number is None else f"{number:,.0f}"
 
 
 def duration(value: object) -> str | None:
-    """Seconds for a person."""
+    """Seconds as readable text."""
     number = figure(value)
     if number is None:
         return None
@@ -206,7 +206,7 @@ def duration(value: object) -> str | None:
 
 
 def instant(value: object) -> datetime | None:
-    """A time of a report, which is UTC unless it says something else."""
+    """A time in a report. It is UTC unless it names another time zone."""
     try:
         found = datetime.fromisoformat(str(value))
     except ValueError:
@@ -217,7 +217,7 @@ def instant(value: object) -> datetime | None:
 
 
 def at(value: object) -> object:
-    """A time for a person; what is none is shown as it is."""
+    """A time as readable text; any other value is returned unchanged."""
     moment = instant(value)
     return value if moment is None else f"{moment:%Y-%m-%d %H:%M:%S} UTC"
 
@@ -229,10 +229,10 @@ def checks_table(value: object) -> Html:
 
 
 def loss_table(value: object) -> Html:
-    """What a disaster loses: a range, of which only the side that is lost knows the upper end."""
+    """What a disaster loses: a range, of which only the lost cluster knows the upper bound."""
     loss = part(value)
     lines: list[list[object]] = [
-        ["offsets that were acknowledged and are not copied, at least", whole(loss.get("offsets_at_least"))],
+        ["offsets that were acknowledged and are not replicated, at least", whole(loss.get("offsets_at_least"))],
         ["records, at most", whole(loss.get("records_at_most"))],
         ["written within the last", duration(loss.get("seconds_at_most"))],
         ["age of the newest heartbeat", duration(loss.get("heartbeat_age"))],

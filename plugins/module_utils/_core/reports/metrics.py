@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A readiness report as metrics, in the text format that node_exporter's textfile collector reads.
+"""A readiness report as metrics, in the text format of node_exporter's textfile collector.
 
 Private to this collection: may change in any release.
 """
@@ -23,11 +23,11 @@ Samples = Iterable["tuple[Labels, float | None]"]
 
 
 def readiness_metrics(report: Mapping[str, Any], at: float) -> str:
-    """What is not known is NaN, never 0, and never a missing line. ``at``: epoch seconds of the look."""
+    """The metrics. An unknown value is NaN, never 0 or a missing line. ``at``: epoch seconds of the observation."""
     families: dict[str, tuple[str, Samples]] = {
-        "ready": ("Whether a move could begin: 1 for the answer that holds, 0 for the others.", _ready(report)),
-        "check": ("Checks of readiness with their answers.", _checks(report)),
-        "lag_seconds": ("Age of the oldest record that is not copied.", [({}, figure(report.get("lag_s")))]),
+        "ready": ("Whether a move could start: 1 for the current answer, 0 for the others.", _ready(report)),
+        "check": ("Readiness checks with their answers.", _checks(report)),
+        "lag_seconds": ("Age of the oldest unreplicated record.", [({}, figure(report.get("lag_s")))]),
         "predicted_loss_records": (
             "Records that a disaster now would lose.",
             _loss(report, "offsets_at_least", "records_at_most"),
@@ -36,9 +36,9 @@ def readiness_metrics(report: Mapping[str, Any], at: float) -> str:
             "Age of the records that a disaster now would lose.",
             _loss(report, None, "seconds_at_most"),
         ),
-        "predicted_rereads": ("Records that a group would read again at most.", _rereads(report)),
-        "predicted_duration_seconds": ("Median of completed runs.", _durations(report)),
-        "readiness_timestamp_seconds": ("When this was looked at.", [({}, at)]),
+        "predicted_rereads": ("Upper bound of the records that a group would read again.", _rereads(report)),
+        "predicted_duration_seconds": ("Median duration of completed runs.", _durations(report)),
+        "readiness_timestamp_seconds": ("Time of the observation.", [({}, at)]),
     }
     pair = {name: str(report.get(name) or "") for name in ("pair", "from", "to")}
     lines = [line for name, family in families.items() for line in _family(f"kafka_dr_{name}", *family, pair)]
@@ -55,7 +55,7 @@ def _labels(labels: Labels) -> str:
 
 
 def _escaped(value: str) -> str:
-    r"""As the format wants it: ``\``, ``"`` and the end of a line. What UTF-8 cannot carry would spoil the file."""
+    r"""Escape ``\``, ``"`` and line ends as the format requires. Replaces what UTF-8 cannot represent."""
     text = value.encode("utf-8", "replace").decode("utf-8")
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
 
@@ -72,7 +72,7 @@ def _ready(report: Mapping[str, Any]) -> Samples:
 
 
 def _checks(report: Mapping[str, Any]) -> Samples:
-    """One line for each name: the collector refuses a file in which one comes twice."""
+    """One line for each name: the collector refuses a file with a duplicate line."""
     answers = {str(row.get("name")): str(row.get("answer") or "UNKNOWN") for row in rows(report.get("checks"))}
     return [({"check": name, "answer": answer}, 1.0) for name, answer in answers.items()]
 
@@ -86,7 +86,7 @@ def _loss(report: Mapping[str, Any], least: str | None, most: str) -> Samples:
 
 
 def _rereads(report: Mapping[str, Any]) -> Samples:
-    """Each group for each way: where one could not be looked at, the other one tells which groups there are."""
+    """Each group for each way, also if only the other way was observed."""
     reported = part(report.get("rereads"))
     by_way = {way: {str(group): count for group, count in part(reported.get(way)).items()} for way in WAYS}
     groups = sorted({group for counts in by_way.values() for group in counts})

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A report as one HTML page for a browser, a mail or a printer: no script, and nothing from the network.
+"""A report as one HTML page for a browser, an e-mail or a printer: no script, and nothing from the network.
 
 Private to this collection: may change in any release.
 """
@@ -29,6 +29,6 @@ _PAGES = {
 
 
 def page(document: Mapping[str, Any]) -> str | None:
-    """The page of a report; None for one that has none. The same report gives the same page."""
+    """The page of a report; None if its kind has no page. The same report gives the same page."""
     made = _PAGES.get((str(document.get("schema")), str(document.get("kind", ""))))
     return None if made is None else made(document)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page of a cutover's report: what happened, what was proven, and what nobody knows.
+"""The page of a cutover's report: what happened, what is proven, and what is unknown.
 
 Private to this collection: may change in any release.
 """
@@ -45,19 +45,19 @@ _OUTCOMES = {
     "already_there": "The applications lived on {to} already. Nothing was changed.",
     "checked": "Check mode: nothing was changed.",
     "undone": "The run was undone: the applications are back on {from}.",
-    "undo_failed": "The run failed, and so did its undo: where the applications are has to be looked at.",
+    "undo_failed": "The run failed, and so did its undo: check where the applications are.",
     "failed": "The run stopped.",
 }
 _VERDICTS = {
     "PROVEN": "Every check is proven.",
-    "REFUTED": "Something is shown to be wrong: see the checks.",
-    "UNKNOWN": "Nothing was shown to be wrong, but not everything is proven: see what is not known.",
+    "REFUTED": "At least one check failed: see the checks.",
+    "UNKNOWN": "No check failed, but not every check is proven: see what is not known.",
 }
 Document = Mapping[str, Any]
 
 
 def cutover_page(document: Document) -> str:
-    """The whole page. Everything in it comes from ``document``."""
+    """The whole page. All its content comes from ``document``."""
     names = {key: str(document.get(key) or "not known") for key in ("type", "from", "to", "outcome", "verdict")}
     head = f"{names['type']} {names['from']} \N{RIGHTWARDS ARROW} {names['to']}"
     began, ended = at(document.get("began")), at(document.get("ended"))
@@ -78,8 +78,8 @@ def cutover_page(document: Document) -> str:
         section("Checks", checks_table(document.get("checks"))),
         section("Not known or not checked", bullets(_open(document))),
         section("What may be lost", *_loss(document)),
-        section("Positions", *_committed_offsets(document)),
-        section("Comparison of both sides", bullets(texts(part(document.get("audit")).get("text")))),
+        section("Committed offsets", *_committed_offsets(document)),
+        section("Comparison of both clusters", bullets(texts(part(document.get("audit")).get("text")))),
         _words(),
     )
 
@@ -90,7 +90,7 @@ def _plan(document: Document) -> Mapping[str, Any] | None:
     return plan if all(key in plan for key in _PLAN) else None
 
 
-# ---- what stopped it, and what to look at ----------------------------------------------------------------------------
+# ---- what stopped it, and what to check ------------------------------------------------------------------------------
 
 
 def _failure(document: Document) -> list[Html]:
@@ -99,7 +99,7 @@ def _failure(document: Document) -> list[Html]:
         return []
     error, message = part(failure.get("error")), str(failure.get("message") or "")
     lines = [tag("p", "In ", tag("strong", failure.get("task")), ": ", message or None)]
-    # The sentence of most failures ends with it.
+    # Most failures have the hint in their message.
     if error.get("hint") and str(error["hint"]) not in message:
         lines.append(tag("p", error["hint"]))
     if error.get("code"):
@@ -111,15 +111,15 @@ def _failure(document: Document) -> list[Html]:
 
 
 def _next(document: Document) -> list[object]:
-    """As the playbook itself says it."""
+    """The same advice as the playbook's."""
     if document.get("run") is None:
         return ["nothing was changed. Correct the cause, then start the same playbook again."]
     known = isinstance(document.get("type"), str) and document.get("to") is not None
     same = tag("code", resume_command(document)) if known else "the same playbook"
     advice = {
         "undone": "correct the cause, then start again: ",
-        "undo_failed": "correct the cause, then start again; it looks at what is left to do: ",
-        "failed": "the point of no return is passed. Correct the cause, then start again; it goes on from there: ",
+        "undo_failed": "correct the cause, then start again; the run does what is left to do: ",
+        "failed": "the point of no return is passed. Correct the cause, then start again; it continues from there: ",
     }
     return [advice.get(str(document.get("outcome")), "correct the cause, then start again: "), same]
 
@@ -136,12 +136,12 @@ def _warnings(document: Document) -> list[str]:
         *(f"{row.get('name')}: {row.get('reason')}" for row in refuted),
         *([f"{whole(rereads)} records are read again at most"] if rereads else []),
         *(
-            [f"{whole(higher)} positions that were there lay ahead: one that is kept may skip records"]
+            [f"{whole(higher)} existing committed offsets were higher: those that are kept may skip records"]
             if higher
             else []
         ),
         *([f"{whole(lowered)} of them were lowered"] if lowered else []),
-        *([f"{unproven} positions may skip where a record was sent twice"] if unproven else []),
+        *([f"{unproven} offsets may skip records where a record was replicated twice"] if unproven else []),
         *([str(rescue)] if rescue else []),
         *texts(document.get("warnings")),
     ]
@@ -152,7 +152,7 @@ def _open(document: Document) -> list[str]:
     unknown = [row for row in checks if row.get("verdict") == UNKNOWN]
     return [
         *(f"{row.get('name')}: {row.get('reason')}" for row in unknown),
-        *([] if checks else ["checks: there is none in this report"]),
+        *([] if checks else ["checks: this report has none"]),
         *(["rereads: how many records are read again"] if document.get("rereads") is None else []),
         *(f"not checked: {text}" for text in texts(document.get("not_checked"))),
     ]
@@ -171,8 +171,8 @@ def _times(document: Document) -> list[Html]:
     cells = []
     for name, kind, span, text in lines:
         cells += [tag("div", name), tag("div", _bar(span, drawn, kind), class_="track"), tag("div", text)]
-    note = "Finished phases, and below them the time in which applications stood still, by the phases. " + (
-        "What an application needed to begin is not a part of it: ledgers of the applications tell."
+    note = "Finished phases, and below them the downtime of the applications according to the phases. " + (
+        "The time that an application needs to start is not included: only the applications can measure it."
     )
     return [tag("div", *cells, class_="bars"), tag("p", note, class_="faint")]
 
@@ -205,13 +205,15 @@ def _hooks(document: Document) -> Html:
     return table(["hook", "moment", "took", "result"], lines, (2,))
 
 
-# ---- loss and positions ----------------------------------------------------------------------------------------------
+# ---- loss and committed offsets --------------------------------------------------------------------------------------
 
 
 def _loss(document: Document) -> list[Html]:
     if needs_source(document.get("type")):
         return []
-    salvage = "Only the side that is lost knows how much. When it is back, the playbook salvage counts and fetches it."
+    salvage = (
+        "Only the lost cluster knows how much. When it is back, the playbook salvage counts and restores the records."
+    )
     return [loss_table(document.get("loss")), tag("p", salvage)]
 
 
@@ -222,15 +224,15 @@ def _committed_offsets(document: Document) -> list[Html]:
     else:
         lines = [_journaled(group, row) for group in taken for row in rows(group.get("committed_offsets"))]
     if not lines:
-        return [tag("p", "No position is in this report.")]
-    here, there = (str(document.get(key) or "the other side") for key in ("from", "to"))
+        return [tag("p", "This report has no committed offsets.")]
+    here, there = (str(document.get(key) or "the other cluster") for key in ("from", "to"))
     heads = ["group", "topic", "partition", f"before, on {here}", f"existing, on {there}", f"after, on {there}"]
     more = len(lines) - _SHOWN
     return [
         *([] if found else [tag("p", "From the journal of an interrupted run.", class_="faint")]),
         *_summary(document),
         table([*heads, "quality", "read again at most", "why"], lines[:_SHOWN], (2, 3, 4, 5, 7)),
-        tag("p", f"and {more:,} more, in the JSON beside this page") if more > 0 else Html(""),
+        tag("p", f"and {more:,} more, in the JSON report") if more > 0 else Html(""),
     ]
 
 
@@ -240,13 +242,13 @@ def _summary(document: Document) -> list[Html]:
     text = (
         "Read again, at most: ",
         again,
-        ". MirrorMaker 2's own checkpoints would have been further back by: ",
+        ". MirrorMaker 2's own checkpoints would have been lower by: ",
         checkpoints,
     )
     lost = skip_text(rows(part(document.get("barrier")).get("skips")))
     return [
         tag("p", *text, ". Those that are not exact come first."),
-        *([tag("p", f"Never processed, because the records were no longer there: {lost}.")] if lost else []),
+        *([tag("p", f"Never processed, because the records were gone: {lost}.")] if lost else []),
     ]
 
 
@@ -267,7 +269,7 @@ def _row(document: Document, row: Document) -> list[object]:
 
 
 def _after(document: Document, row: Document) -> object:
-    """What the group starts from. A higher position that was there is kept, unless such ones were lowered."""
+    """Where the group starts. A higher existing committed offset is kept, unless the run lowered such offsets."""
     passed = {str(phase.get("phase")) for phase in rows(document.get("phases"))}
     if "commit_offsets" not in passed:
         return "not committed"
@@ -293,8 +295,8 @@ def _words() -> Html:
         "How to read this",
         tag(
             "p",
-            "PROVEN: seen and found right. REFUTED: shown to be wrong. UNKNOWN: could not be seen, which is no proof."
-            " Offsets are labels: those of both sides may differ although all records are equal. Exact: the group goes"
-            " on with the very next record; safe: it skips nothing, and may read again what is counted.",
+            "PROVEN: observed and correct. REFUTED: observed and wrong. UNKNOWN: not observed, which proves nothing."
+            " Offsets on the two clusters may differ although all records are equal. Exact: the group continues with"
+            " the very next record. Safe: it skips no record, and may read as many records again as are counted.",
         ),
     )

@@ -19,9 +19,9 @@ Document = Mapping[str, Any]
 
 
 def plan_page(document: Document) -> str:
-    """The whole page. Everything in it comes from ``document``."""
+    """The whole page. All its content comes from ``document``."""
     predicted = part(document.get("predicted"))
-    head = f"{document.get('kind')}, pair {document.get('pair')}: what would be changed"
+    head = f"{document.get('kind')}, pair {document.get('pair')}: planned changes"
     return whole_page(
         head,
         tag("h1", head),

@@ -34,17 +34,17 @@ __all__ = ["readiness_page"]
 
 _WAYS = {"controlled": "controlled cutover", "disaster": "disaster"}
 _TYPES = ("cutoff", "continuous", "disaster")
-# What somebody has to look at comes first; SKIPPED ones rest on those.
+# Answers that need attention come first. SKIPPED ones depend on those.
 _ORDER = ("NO", "UNKNOWN", "ACCEPTED", "SKIPPED")
 _OBSERVATIONS = 20
-# In the chart itself, readable on light and on dark: mail programs and printers do not style it.
+# Set in the chart itself and readable on light and on dark: e-mail programs and printers do not apply styles.
 _COLOURS = {"YES": "#2ea043", "NO": "#d1242f"}
 _YELLOW, _BLUE = "#bf8700", "#4493f8"
 Document = Mapping[str, Any]
 
 
 def readiness_page(document: Document) -> str:
-    """The whole page. Everything in it comes from ``document``."""
+    """The whole page. All its content comes from ``document``."""
     checks = rows(document.get("checks"))
     names = f"{_word(document, 'from')} \N{RIGHTWARDS ARROW} {_word(document, 'to')}"
     answers = ", ".join(f"{_word(document, way)} for a {name}" for way, name in _WAYS.items())
@@ -52,7 +52,7 @@ def readiness_page(document: Document) -> str:
         f"Readiness {names}: {answers}",
         tag("h1", f"Could the applications move now? {names}"),
         *(tag("p", badge(document.get(way)), f" for a {name}") for way, name in _WAYS.items()),
-        tag("p", "pair ", document.get("pair"), ", looked at ", at(document.get("at")), class_="faint"),
+        tag("p", "pair ", document.get("pair"), ", observed at ", at(document.get("at")), class_="faint"),
         tag("p", _counted(checks), class_="faint"),
         section("What stands in the way", *_open(checks)),
         section(
@@ -63,7 +63,7 @@ def readiness_page(document: Document) -> str:
         ),
         section("How long a run took", _durations(document.get("durations"))),
         section(
-            "The latest looks",
+            "The latest observations",
             bullets(texts(document.get("trend"))),
             *_observations(rows(document.get("observations"))),
         ),
@@ -79,11 +79,11 @@ def _word(document: Document, key: str) -> str:
 def _counted(checks: Sequence[Document]) -> str:
     answers = [str(row.get("answer")) for row in checks]
     counts = [f"{answers.count(answer)} {answer}" for answer in ("YES", *_ORDER) if answer in answers]
-    return f"{len(checks)} checks: {', '.join(counts)}" if checks else "no check is in this report"
+    return f"{len(checks)} checks: {', '.join(counts)}" if checks else "this report has no checks"
 
 
 def _open(checks: Sequence[Document]) -> list[Html]:
-    """Everything that is not YES, whatever it is called."""
+    """Every check that is not YES, with any other answer."""
     rank = {answer: place for place, answer in enumerate(_ORDER)}
     found = [row for row in checks if row.get("answer") != "YES"]
     found.sort(key=lambda row: rank.get(str(row.get("answer")), 0))
@@ -105,7 +105,7 @@ def _card(row: Document) -> Html:
 
 
 def _rereads(value: object) -> Html:
-    """By group; a way that could not be looked at is not known for each of them."""
+    """By group. A way that could not be observed is shown as not known for each group."""
     by_way = {way: part(part(value).get(way)) for way in _WAYS}
     groups = sorted({str(group) for counts in by_way.values() for group in counts})
     if not groups:
@@ -116,19 +116,21 @@ def _rereads(value: object) -> Html:
 
 
 def _words_of(document: Document) -> Html:
-    behind = tag("p", "The flow is behind by: ", duration(document.get("lag_s")))
-    return Html(behind + bullets(texts(document.get("cost"))))
+    lag = tag("p", "The flow lags behind by: ", duration(document.get("lag_s")))
+    return Html(lag + bullets(texts(document.get("cost"))))
 
 
 def _durations(value: object) -> Html:
-    """From journaled start to end, of completed runs: not the time in which applications stood still."""
+    """Time from the journaled start to the end of completed runs, which is longer than the applications' downtime."""
     found = part(value)
     kinds = list(dict.fromkeys([*_TYPES, *map(str, found)]))
     lines = []
     for kind in kinds:
         one = part(found.get(kind))
         lines.append([kind, duration(one.get("last")), duration(one.get("median")), whole(one.get("runs"))])
-    note = tag("p", "Completed runs without interruption, by the journal: applications stood still for a part of it.")
+    note = tag(
+        "p", "Completed runs without interruption, from the journal. The applications' downtime is a part of it."
+    )
     return Html(note + table(["type", "last", "median", "runs"], lines, (1, 2, 3)))
 
 
@@ -146,7 +148,7 @@ def _observations(observations: Sequence[Document]) -> list[Html]:
         ]
         for observation in reversed(observations[-_OBSERVATIONS:])
     ]
-    heads = ["at", *_WAYS, "behind by", "lost at most", "read again at most", "in the way"]
+    heads = ["at", *_WAYS, "lag", "lost at most", "read again at most", "in the way"]
     more = len(observations) - len(lines)
     return [
         _strip(observations),
@@ -156,7 +158,7 @@ def _observations(observations: Sequence[Document]) -> list[Html]:
 
 
 def _strip(observations: Sequence[Document]) -> Html:
-    """A column for each look: the answers above, how far the flow was behind below; a gap where that is not known."""
+    """A column for each observation: the answers above, the flow's lag below, with a gap if the lag is unknown."""
     width, height, top = 760.0, 90.0, 30.0
     step = width / len(observations)
     shapes = []
@@ -175,11 +177,15 @@ def _strip(observations: Sequence[Document]) -> Html:
     ]
     shapes += [tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=2, fill=_BLUE) for x, y in filter(None, points)]
     known = [lag for lag in lags if lag is not None]
-    legend = f"{len(observations)} looks, the newest at the right. Upper line: controlled cutover, lower line: disaster"
-    legend += " (green YES, red NO, yellow UNKNOWN). Curve: seconds that the flow was behind, "
+    legend = f"{len(observations)} observations, the newest on the right. Upper line: controlled cutover, lower line:"
+    legend += " disaster (green YES, red NO, yellow UNKNOWN). Curve: the flow's lag in seconds, "
     legend += f"{max(known):.1f} at the top." if known else "not known."
     chart = tag(
-        "svg", *shapes, view_box=f"0 0 {width:.0f} {height:.0f}", role="img", aria_label="answers and lag of each look"
+        "svg",
+        *shapes,
+        view_box=f"0 0 {width:.0f} {height:.0f}",
+        role="img",
+        aria_label="answers and lag of each observation",
     )
     return Html(tag("p", legend, class_="faint") + chart)
 
@@ -190,7 +196,7 @@ def _box(x: float, y: float, width: float, colour: str) -> Html:
 
 
 def _runs(points: Sequence[tuple[float, float] | None]) -> list[list[tuple[float, float]]]:
-    """Neighbours that are known, two at least: nothing is drawn across what is not."""
+    """Runs of at least two known neighbours: no line is drawn across an unknown value."""
     found: list[list[tuple[float, float]]] = [[]]
     for point in points:
         if point is None:
@@ -219,8 +225,8 @@ def _words() -> Html:
         "How to read this",
         tag(
             "p",
-            "YES: every check that counts is YES or ACCEPTED. NO: one of them is NO. UNKNOWN: something could not be"
-            " seen, which is no YES. SKIPPED: it rests on another check that is not YES. What would be read again and"
-            " what would be lost are bounds; none of them is a promise.",
+            "YES: every check that counts is YES or ACCEPTED. NO: at least one of them is NO. UNKNOWN: something could"
+            " not be observed. SKIPPED: it depends on another check that is not YES. Records read again and records"
+            " lost are bounds, not promises.",
         ),
     )

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The page of a rehearsal's report: what moved, how long it took, and that nothing of it is left.
+"""The page of a rehearsal's report: what moved, how long it took, and whether anything is left.
 
 Private to this collection: may change in any release.
 """
@@ -32,15 +32,15 @@ from .markup import (
 __all__ = ["rehearsal_page"]
 
 _FIGURES = {
-    "cutover_s": "the moves, from begin to end",
-    "writes_s": "longest time in which nothing was written",
-    "reads_s": "longest time in which a group processed nothing",
+    "cutover_s": "the moves, from start to end",
+    "writes_s": "longest time without a write",
+    "reads_s": "longest time in which a group processed no record",
 }
 Document = Mapping[str, Any]
 
 
 def rehearsal_page(document: Document) -> str:
-    """The whole page. Everything in it comes from ``document``."""
+    """The whole page. All its content comes from ``document``."""
     arrow = "\N{RIGHTWARDS ARROW}"
     way = f"{document.get('from')} {arrow} {document.get('to')}{' and back' if document.get('back') else ''}"
     head = f"rehearsal {document.get('type')} {way}"

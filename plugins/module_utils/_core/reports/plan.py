@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a cutover would do, from what its preflight found: clients, connectors, committed offsets, cost.
+"""What a cutover would do, from the results of its preflight: applications, connectors, committed offsets, cost.
 
 Private to this collection: may change in any release.
 """
@@ -26,9 +26,9 @@ _SHOWN = 20
 def cutover_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The plan of a check run.
 
-    ``facts``: ``pair`` (laid out), ``hosts`` (inventory groups), ``type``, ``from``, ``to``; ``status`` of the flows,
+    ``facts``: ``pair`` (its layout), ``hosts`` (inventory groups), ``type``, ``from``, ``to``; ``status`` of the flows,
     ``forecast`` (details and rereads of all groups as of now) and ``survey`` (of a disaster), each empty if unknown;
-    ``durations``: of earlier runs by type, as the journal has them. None in the result: unknown.
+    ``durations``: of earlier runs by type, from the journal. None in the result: unknown.
     """
     known = facts["forecast"] if needs_source(facts["type"]) else facts["survey"]
     rows = known.get("details")
@@ -85,7 +85,7 @@ def _connectors(facts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     rows = []
     for goal in flow_goals(PairSpec.of(pair["spec"]), "live", facts["to"]):
         flow, parts = pair["flows"][goal.flow], goal.parts
-        # Without the cluster being left, only what runs beside the other one changes.
+        # Without the cluster being left, only the connectors on the other cluster's workers change.
         if not needs_source(facts["type"]) and flow["target"] != facts["to"]:
             continue
         for part, state in parts.items():
@@ -107,7 +107,7 @@ def _committed_offset(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def plan_lines(plan: Mapping[str, Any], kind: str) -> list[str]:
-    """The plan for a person. ``kind``: the type of the cutover."""
+    """The plan as lines of text. ``kind``: the type of the cutover."""
     lines = [
         f"would {step['action']} {step['client']} ({step['role']}) on {step['host']}: {step['how']}"
         + (f", after writing {step['endpoint_file']} for {step['on']}" if step["endpoint_file"] else "")
@@ -124,7 +124,7 @@ def plan_lines(plan: Mapping[str, Any], kind: str) -> list[str]:
 
 def _connector_lines(rows: Iterable[Mapping[str, Any]] | None) -> list[str]:
     if rows is None:
-        return ["connectors: their present states were not observed"]
+        return ["connectors: their current states were not observed"]
     return [f"would change {row['connector']}: {row['now'] or 'unknown'} -> {row['then']}" for row in rows]
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The report of a rehearsal: what was moved, what the ledger of its clients says, and that nothing of it is left.
+"""The report of a rehearsal: what moved, the result of its clients' ledger, and whether anything is left.
 
 Private to this collection: may change in any release.
 """
@@ -20,14 +20,14 @@ __all__ = ["SCHEMA", "rehearsal_lines", "rehearsal_note", "rehearsal_report"]
 SCHEMA = "switchback.kafka_dr/rehearsal/1"
 _SHOWN = 5
 _NOT_CHECKED = (
-    "the applications: clients of the rehearsal's own moved, beside them",
-    "their topics and groups: the rehearsal copied a topic of its own, with connectors of its own on the same workers",
+    "the applications: the rehearsal moved its own clients, besides them",
+    "their topics and groups: the rehearsal replicated its own topic, with its own connectors on the same workers",
 )
 Facts = Mapping[str, Any]
 
 
 def rehearsal_report(facts: Facts) -> dict[str, Any]:
-    """The report of a rehearsal from what its role remembered (keys as in roles/rehearsal)."""
+    """The report of a rehearsal, from the facts that its role collected (keys as in roles/rehearsal)."""
     moves = list(facts["moves"])
     checks = [
         _moved(facts, moves),
@@ -66,12 +66,14 @@ def _moved(facts: Facts, moves: Sequence[Facts]) -> dict[str, Any]:
     ]
     verdicts = [move["verdict"] for move in moves]
     if facts["failure"] or not moves:
-        reported = (facts["failure"] or {}).get("message") or "no move was begun"
-        named.insert(0, f"the rehearsal ended as {facts['outcome']}: {reported}")
+        reported = (facts["failure"] or {}).get("message") or "no move was started"
+        named.insert(0, f"the rehearsal ended with the outcome {facts['outcome']}: {reported}")
         verdicts.append(UNKNOWN)
     if named:
         return check_row("cutover", combine(verdicts), "; ".join(named[:_SHOWN]))
-    return check_row("cutover", PROVEN, f"{len(moves)} of {len(moves)} moves completed, every check of them proven")
+    return check_row(
+        "cutover", PROVEN, f"{len(moves)} of {len(moves)} moves completed, and all their checks are PROVEN"
+    )
 
 
 def _records(ledger: Facts | None) -> dict[str, Any]:
@@ -83,18 +85,18 @@ def _records(ledger: Facts | None) -> dict[str, Any]:
     if lost or phantom:
         return check_row("records", REFUTED, f"lost {lost}, phantom {phantom}, of {acknowledged} acknowledged")
     if ledger["verdict"] != "clean":
-        return check_row("records", UNKNOWN, "a group had nothing to read: this proves nothing")
+        return check_row("records", UNKNOWN, "a group had no record to read, which proves nothing")
     text = f"each of {acknowledged} acknowledged records was processed by each of {len(groups)} groups"
     return check_row("records", PROVEN, text)
 
 
 def _rereads(ledger: Facts | None, moves: Sequence[Facts]) -> dict[str, Any]:
-    """What the cutover said beforehand must not be less than what really came twice."""
+    """The cutover's prediction must not be lower than the number of records processed twice."""
     reported = _reported(moves)
     if ledger is None or reported is None:
         return check_row("rereads", UNKNOWN, "there is nothing to compare")
     twice = _twice(ledger)
-    text = f"{twice} records were processed twice, at most {reported} were announced"
+    text = f"{twice} records were processed twice, at most {reported} were predicted"
     return check_row("rereads", PROVEN if twice <= reported else REFUTED, text)
 
 
@@ -109,52 +111,52 @@ def _twice(ledger: Facts) -> int:
 
 def _nothing_left(facts: Facts) -> dict[str, Any]:
     if not facts["removed"]:
-        return check_row("nothing left", REFUTED, "the clean-up did not end: run the playbook rehearse_cleanup")
+        return check_row("nothing left", REFUTED, "the clean-up did not finish: run the playbook rehearse_cleanup")
     after = facts["after"]
     if after is None:
-        return check_row("nothing left", UNKNOWN, "nobody could look")
+        return check_row("nothing left", UNKNOWN, "it could not be observed")
     left = [f"{kind[:-1]} {name}" for one in after["left"].values() for kind, names in one.items() for name in names]
     left += after["strays"]
     if left:
-        return check_row("nothing left", REFUTED, f"{len(left)} things bear its names: {', '.join(left[:_SHOWN])}")
-    text = "no topic, group with its positions, connector or right of it is on either side"
-    return check_row("nothing left", PROVEN, f"{text}; offsets of connectors were reset first")
+        return check_row("nothing left", REFUTED, f"{len(left)} objects have its names: {', '.join(left[:_SHOWN])}")
+    text = "no topic, group, committed offset, connector or right of the rehearsal is on either cluster"
+    return check_row("nothing left", PROVEN, f"{text}; the offsets of its connectors were reset first")
 
 
 def _nothing_else(facts: Facts) -> dict[str, Any]:
     before, after = facts["before"], facts["after"]
     if before is None or after is None:
-        return check_row("nothing else changed", UNKNOWN, "it was not looked at before and after")
+        return check_row("nothing else changed", UNKNOWN, "it was not observed before and after the rehearsal")
     changed = [
         f"{text} on {alias}"
         for alias, rest in before["rest"].items()
         for text in _differences(rest, after["rest"].get(alias, {}))
     ]
     if changed:
-        text = f"{len(changed)} other things changed meanwhile: {', '.join(changed[:_SHOWN])}"
-        return check_row("nothing else changed", UNKNOWN, f"{text}; whether the rehearsal did that is not known")
+        text = f"{len(changed)} other objects changed meanwhile: {', '.join(changed[:_SHOWN])}"
+        return check_row("nothing else changed", UNKNOWN, f"{text}; it is unknown whether the rehearsal changed them")
     count = sum(map(len, before["rest"].values()))
-    text = f"{count} things are as they were: topics with their settings, connectors with settings and health, rights,"
-    return check_row("nothing else changed", PROVEN, f"{text} and every group is still there")
+    text = f"{count} objects are unchanged (topics and settings, connectors with their settings and health, rights),"
+    return check_row("nothing else changed", PROVEN, f"{text} and every group still exists")
 
 
 def _differences(before: Facts, after: Facts) -> list[str]:
-    """A group that came is an application's, and no trace of a rehearsal."""
+    """Differences in words. A new group belongs to an application and not to a rehearsal."""
     gone = [f"{name} is gone" for name in before if name not in after]
     new = [f"{name} is new" for name in after if name not in before and not name.startswith("group ")]
-    return gone + new + [f"{name} is another" for name in before if name in after and before[name] != after[name]]
+    return gone + new + [f"{name} has changed" for name in before if name in after and before[name] != after[name]]
 
 
 def _flows(status: Facts | None) -> dict[str, Any]:
-    """The rehearsal's connectors ran beside them."""
+    """The flows of the pair, which ran besides the rehearsal's connectors."""
     if status is None:
-        return check_row("flows of the pair", UNKNOWN, "they were not looked at afterwards")
+        return check_row("flows of the pair", UNKNOWN, "they were not observed after the rehearsal")
     text = "; ".join(f"{flow['name']}: {flow['reason']}" for flow in status["flows"])
     return check_row("flows of the pair", status["verdict"], text if not status["missing"] else status["missing"][0])
 
 
 def _predicted(facts: Facts, moves: Sequence[Facts]) -> dict[str, Any]:
-    """By the earlier rehearsals of this kind that were completed."""
+    """Predictions from earlier completed rehearsals of this kind."""
     alike = [
         one
         for one in facts["earlier"]
@@ -173,7 +175,7 @@ def _median(values: Iterable[float | None]) -> float | None:
 
 
 def _actual(ledger: Facts | None, moves: Sequence[Facts]) -> dict[str, Any]:
-    """``writes_s``, ``reads_s``: the longest time without an acknowledgement, and without a record in any group."""
+    """``writes_s``, ``reads_s``: the longest time without an acknowledgement, and without a record in one group."""
     gaps = (ledger or {}).get("gaps") or {}
     reads = [gap["seconds"] for gap in (gaps.get("groups") or {}).values() if gap]
     writes = gaps.get("acknowledged")
@@ -186,13 +188,13 @@ def _actual(ledger: Facts | None, moves: Sequence[Facts]) -> dict[str, Any]:
 
 
 def rehearsal_note(report: Facts) -> dict[str, Any]:
-    """What is kept of a rehearsal, for later predictions and for readiness."""
-    kept = {key: report[key] for key in ("type", "back", "from", "to", "outcome", "verdict", "seconds")}
-    return {**kept, **report["actual"]}
+    """The stored part of a rehearsal's report, for later predictions and for readiness."""
+    stored = {key: report[key] for key in ("type", "back", "from", "to", "outcome", "verdict", "seconds")}
+    return {**stored, **report["actual"]}
 
 
 def rehearsal_lines(report: Facts) -> list[str]:
-    """The report for a person."""
+    """The report as lines of text."""
     way = f"{report['from']} -> {report['to']}{' and back' if report['back'] else ''}"
     lines = [f"rehearsal {report['type']} {way}: {report['outcome']}, {report['verdict']} ({report['seconds']:.1f} s)"]
     lines += [f"  {phase['phase']:<16}{phase['seconds']:>8.1f} s" for phase in report["phases"]]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a support bundle holds: one file for each part, or the reason why there is none; nothing with a secret in it.
+"""The content of a support bundle: one file for each part, or the reason why it is missing, without secrets.
 
 Private to this collection: may change in any release.
 """
@@ -17,7 +17,7 @@ from ..redaction import HIDDEN, redacted, secrets_of
 __all__ = ["REPORTS", "bundle", "lines"]
 
 SCHEMA = "switchback.kafka_dr/support/1"
-# The newest ones: each run writes one of its own, and none is taken away.
+# Only the newest reports: each run writes one, and none is deleted.
 REPORTS = 100
 _OURS = "switchback.kafka_dr/"
 _COMMANDS = ("command", "start", "stop")
@@ -31,11 +31,10 @@ def bundle(
     reports: Mapping[str, str],
     left_out: int = 0,
 ) -> dict[str, str]:
-    """Texts by file name; ``about.json`` tells what each is, and why a part is missing.
+    """Texts by file name. ``about.json`` lists the files, and why a part is missing.
 
-    ``variables``: of the inventory, by name. ``observations``: results of the modules that looked, as Ansible
-    registers them,
-    each with what it found under its own name. ``reports``: texts by file name; ``left_out`` older ones.
+    ``variables``: of the inventory, by name. ``observations``: results of info modules, as Ansible registers them, each
+    with its value under its own name. ``reports``: texts by file name. ``left_out``: how many older ones there are.
     """
     secrets = secrets_of(variables)
     parts: dict[str, Any] = {"inventory": _commands_hidden(variables)}
@@ -59,9 +58,9 @@ def bundle(
         if isinstance(report, dict) and str(report.get("schema", "")).startswith(_OURS):
             parts[f"reports/{name.removesuffix('.json')}"] = report
         else:
-            missing[f"reports/{name}"] = "it is no report of this collection"
+            missing[f"reports/{name}"] = "it is not a report of this collection"
     if left_out:
-        missing["reports"] = f"{left_out} older ones are left out"
+        missing["reports"] = f"{left_out} older reports are left out"
     about = {
         "schema": SCHEMA,
         "pair": pair,
@@ -77,7 +76,7 @@ def bundle(
 
 
 def lines(texts: Mapping[str, str]) -> list[str]:
-    """The bundle for a person."""
+    """The bundle as lines of text."""
     about = json.loads(texts["about.json"])
     missing = [f"{name}: {why}" for name, why in about["missing"].items()]
     return [f"{len(texts)} files about the pair {about['pair']}", *(f"missing: {line}" for line in missing)]
@@ -85,11 +84,11 @@ def lines(texts: Mapping[str, str]) -> list[str]:
 
 def _why(result: Any) -> str:
     reported = result.get("msg") if isinstance(result, Mapping) else None
-    return str(reported or "it was not looked at")
+    return str(reported or "it was not observed")
 
 
 def _commands_hidden(value: Any) -> Any:
-    """Arguments of clients' and hooks' commands may be anything, such as ``-p`` and a password: only the program."""
+    """Keep only the program of commands of applications and hooks: arguments may be ``-p`` and a password."""
     if isinstance(value, Mapping):
         return {
             key: inner[:1] + [HIDDEN] * (len(inner) - 1)
