@@ -259,7 +259,8 @@ def test_a_stopped_cutover_shows_task_code_alias_and_advice_as_sentences() -> No
     failure = {"task": "Stop", "message": f'Kafka at "{B}" did not answer', **away(B)}
     text = stopped_text(stopped(failure=failure))
     assert text == (
-        f"Stopped in 'Stop' (kafka_unreachable): Kafka at \"{B}\" (B) did not answer. Nothing was changed by this attempt."
+        f"Stopped in 'Stop' (kafka_unreachable): Kafka at \"{B}\" (B) did not answer."
+        " Nothing was changed by this attempt."
     )
     facts = {**stopped(failure=failure), "run_on": ""}
     assert run_module(dr_judge, {"kind": "stopped", "facts": facts})["judgement"] == {"text": text}
