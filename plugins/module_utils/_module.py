@@ -59,7 +59,7 @@ class ArgumentSpec:
 
     def create_module(self, supports_check_mode: bool = True) -> AnsibleModule:
         """Create the AnsibleModule. It masks secrets in free-form dictionaries before it can fail or log."""
-        # Copied, because Ansible fills suboptions into the default of their option, in place.
+        # A deep copy, because Ansible fills suboptions into the default of their option, in place.
         options = deepcopy(self.options)
         return _Module(argument_spec=options, supports_check_mode=supports_check_mode, **self.rules)
 

@@ -1,9 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``python -m kafka_dr_audit PLAN --output DIR``, or this file by ``spark-submit``. 0 PROVEN, 1 REFUTED, 2 UNKNOWN.
+"""Run an audit: ``python -m kafka_dr_audit PLAN --output DIR``, or pass this file to ``spark-submit``.
 
-``python -m kafka_dr_audit --prepare`` once makes every audit start sooner.
+The exit code is 0 for PROVEN, 1 for REFUTED and 2 for UNKNOWN. Run ``python -m kafka_dr_audit --prepare`` once to make
+later audits start faster.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import shutil
 import sys
 from pathlib import Path
 
-# Submitted as a file, its package is known by no name yet.
+# If spark-submit runs this file, Python does not know its package yet.
 if not __package__:
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
@@ -36,7 +37,7 @@ def main(arguments: list[str] | None = None) -> int:
             check_python()
             from kafka_dr_audit import classes
 
-            progress.say("loading what an audit loads, for a class archive; half a minute")
+            progress.say("loading the classes of an audit into a class archive; this takes half a minute")
             sys.stdout.write(f"{classes.prepare(resources)}\n")
             return 0
         output = _output(options.output)
@@ -52,7 +53,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"UNKNOWN: {error.message}\n")
         return EXIT_CODES["UNKNOWN"]
     except Exception as error:
-        # Python's own exit code for this would be 1, which says REFUTED.
+        # Python would exit with 1, which means REFUTED.
         sys.stderr.write(f"UNKNOWN: the audit failed: {type(error).__name__}: {error}\n")
         return EXIT_CODES["UNKNOWN"]
     sys.stdout.write("\n".join(document["text"]) + "\n")
@@ -70,9 +71,11 @@ def _output(path: Path) -> Path:
         raise AuditError("output_unusable", f"The output folder {path} cannot be used: {error.strerror}.") from error
     free = shutil.disk_usage(path).free
     if free < FREE_BYTES:
-        raise AuditError("disk_full", f"{path} has {free >> 20} MiB free, {FREE_BYTES >> 20} are wanted.")
+        raise AuditError(
+            "disk_full", f"{path} has {free >> 20} MiB free, wanted {FREE_BYTES >> 20}. Free space, or use --output."
+        )
     for name in ("audit.json", "audit.html"):
-        (path / name).unlink(missing_ok=True)  # an old proof must not be taken for this one
+        (path / name).unlink(missing_ok=True)  # an old result must not be taken for the new one
     return path
 
 
@@ -86,27 +89,34 @@ def _conf(items: list[str]) -> dict[str, str]:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="kafka_dr_audit", description=__doc__)
     what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("plan", type=Path, nargs="?", help="the plan, as the verify role writes it")
+    what.add_argument("plan", type=Path, nargs="?", help="the plan, as the role verify writes it")
     what.add_argument(
         "--prepare",
         action="store_true",
-        help="fetch the Kafka connector, write a class archive into this Python environment, and end",
+        help="fetch the Kafka connector, write a class archive into this Python environment, and exit",
     )
-    parser.add_argument("--output", type=Path, default=Path("audit"), help="folder of audit.json and audit.html")
-    parser.add_argument("--master", default=os.environ.get("KAFKA_DR_SPARK_MASTER"), help="local[*] by default")
+    parser.add_argument("--output", type=Path, default=Path("audit"), help="folder for audit.json and audit.html")
+    parser.add_argument(
+        "--master", default=os.environ.get("KAFKA_DR_SPARK_MASTER"), help="Spark master, local[*] by default"
+    )
     parser.add_argument("--driver-memory", default="1g")
     parser.add_argument("--jars", type=Path, help="folder with the Kafka connector, for machines without Maven Central")
     parser.add_argument("--conf", action="append", default=[], metavar="NAME=VALUE", help="a Spark setting")
-    parser.add_argument("--settle", type=float, default=30.0, help="seconds that an online snapshot may take to arrive")
+    parser.add_argument(
+        "--settle",
+        type=float,
+        default=30.0,
+        help="seconds to wait until the last records of an online snapshot are replicated",
+    )
     parser.add_argument(
         "--detail-records",
         type=int,
         default=400_000,
-        help="differing records that are read one by one; more only count",
+        help="number of differing records to read one by one; further ones are only counted",
     )
-    parser.add_argument("--sample", type=int, default=20, help="differences of each class that are listed")
-    parser.add_argument("--seed", type=int, help="of the fingerprints; fresh for each run by default")
-    parser.add_argument("--quiet", action="store_true", help="no progress on standard error")
+    parser.add_argument("--sample", type=int, default=20, help="number of differences of each class to list")
+    parser.add_argument("--seed", type=int, help="seed of the fingerprints, random by default")
+    parser.add_argument("--quiet", action="store_true", help="write no progress to standard error")
     return parser
 
 

@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Which parts of two sequences are the same: common ends, then elements that occur once on each side (patience diff).
+"""Find equal parts of two sequences: common ends, then elements that occur once in each sequence (patience diff).
 
-Linear in what is equal and n log n in what is not; no table of all pairs is ever built over long sequences.
+The time is linear in the equal parts and n log n in the others. Long sequences are never compared pair by pair.
 """
 
 from __future__ import annotations
@@ -18,12 +18,13 @@ import numpy as np
 
 from .chunks import Words
 
-SMALL = 2_000  # elements a side up to which a gap without unique elements is compared pair by pair
+# A gap without unique elements is compared pair by pair if it has at most this many elements in each sequence.
+SMALL = 2_000
 
 
 @dataclass(frozen=True)
 class Same:
-    """``length`` elements from ``left`` on one side equal those from ``right`` on the other."""
+    """``length`` elements that start at ``left`` in one sequence equal those that start at ``right`` in the other."""
 
     left: int
     right: int
@@ -32,7 +33,7 @@ class Same:
 
 @dataclass(frozen=True)
 class Gap:
-    """What lies between two equal parts: [left, left_end) has no place in [right, right_end)."""
+    """The elements between two equal parts: no element of [left, left_end) is matched in [right, right_end)."""
 
     left: int
     left_end: int
@@ -41,7 +42,7 @@ class Gap:
 
 
 def align(left: Words, right: Words) -> list[Same]:
-    """Equal parts in rising order on both sides. Parts that touch are one."""
+    """Return the equal parts in rising order in both sequences. Adjacent parts are joined."""
     joined: list[Same] = []
     for part in _parts(left, right, 0, 0):
         before = joined[-1] if joined else None
@@ -53,7 +54,7 @@ def align(left: Words, right: Words) -> list[Same]:
 
 
 def gaps(same: list[Same], left: int, right: int) -> list[Gap]:
-    """What ``align`` left over of two sequences of these lengths."""
+    """Return the gaps between the parts ``same`` in two sequences of the lengths ``left`` and ``right``."""
     found, at_left, at_right = [], 0, 0
     for part in [*same, Same(left, right, 0)]:
         if part.left > at_left or part.right > at_right:
@@ -63,7 +64,7 @@ def gaps(same: list[Same], left: int, right: int) -> list[Gap]:
 
 
 def _parts(left: Words, right: Words, at_left: int, at_right: int) -> Iterator[Same]:
-    # Iterative: the stack holds pieces still to be compared, the next one last.
+    # Iterative: the stack holds the pieces to compare, and the last one is next.
     stack: list[Any] = [(left, right, at_left, at_right)]
     while stack:
         piece = stack.pop()
@@ -92,7 +93,7 @@ def _parts(left: Words, right: Words, at_left: int, at_right: int) -> Iterator[S
 def _between(
     left: Words, right: Words, at_left: int, at_right: int, anchors: list[tuple[int, int]]
 ) -> list[tuple[Words, Words, int, int]]:
-    """The pieces that begin at the start and at each anchor, so that each but the first begins with a match."""
+    """Split at the anchors. Each piece but the first begins with a match."""
     begins = [(0, 0), *anchors]
     ends = [*anchors, (len(left), len(right))]
     return [(left[i:k], right[j:m], at_left + i, at_right + j) for (i, j), (k, m) in zip(begins, ends, strict=True)]
@@ -106,7 +107,7 @@ def _common(left: Words, right: Words) -> int:
 
 
 def _anchors(left: Words, right: Words) -> list[tuple[int, int]]:
-    """Elements that occur once on each side, the longest chain of them that rises on both."""
+    """Return the longest chain, rising in both sequences, of elements that occur once in each sequence."""
     left_values, left_at, left_counts = np.unique(left, return_index=True, return_counts=True)
     right_values, right_at, right_counts = np.unique(right, return_index=True, return_counts=True)
     _other, in_left, in_right = np.intersect1d(
@@ -119,7 +120,7 @@ def _anchors(left: Words, right: Words) -> list[tuple[int, int]]:
 
 
 def _rising(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Longest subsequence whose second parts rise; the first parts do already."""
+    """Return the longest subsequence whose second members rise. The first members are sorted."""
     tops: list[int] = []  # the smallest end of a chain of each length
     ends: list[int] = []  # the index of that end
     before: list[int] = []

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The audit from beginning to end."""
+"""Run the whole audit: observe both clusters, compare, explain differences, and write the result."""
 
 from __future__ import annotations
 
@@ -27,16 +27,26 @@ from .text import lines
 
 @dataclass(frozen=True)
 class Options:
+    """Command line options of an audit."""
+
+    #: Folder for the result.
     output: Path
     resources: session.Resources
+    #: Seconds to wait until the last records of an online snapshot are replicated.
     settle: float = 30.0
+    #: Number of differing records to read one by one.
     detail_records: int = 400_000
+    #: Number of differences of each class to list.
     sample: int = 20
+    #: Seed of the fingerprints. None: random.
     seed: int | None = None
 
 
 def run(plan: AuditPlan, options: Options, progress: ProgressReporter) -> dict[str, Any]:
-    """Write ``audit.json`` and ``audit.html``; what is known before a failure is kept and marked as partial."""
+    """Run the audit, write ``audit.json`` and ``audit.html``, and return the result.
+
+    If the audit fails, a partial result is written, and an `AuditError` is raised.
+    """
     began = time.time()
     progress.say(f"starting Spark ({session.where(options.resources)})")
     spark = session.start(options.resources, options.output)
@@ -49,7 +59,7 @@ def run(plan: AuditPlan, options: Options, progress: ProgressReporter) -> dict[s
     try:
         for alias, cluster in plan.clusters.items():
             brokers[alias] = Brokers(spark._jvm, cluster)
-        progress.say("asking both clusters what there is")
+        progress.say("reading the topics and offsets of both clusters")
         scopes = snapshot.take(plan, brokers)
         names = reader.names(scope.side(name).topic for scope in scopes for name in SIDES)
         context = AuditContext(plan, brokers, reader, spark, names, progress, options.detail_records, options.settle)
@@ -101,7 +111,7 @@ def _partial(
 
 
 def _keep(output: Path, document: Mapping[str, Any]) -> None:
-    """Whole or not at all, each file."""
+    """Write each file atomically."""
     for name, text in (("audit.json", json.dumps(document, indent=1) + "\n"), ("audit.html", page(document))):
         draft = output / f".{name}.new"
         draft.write_text(text, encoding="utf-8")
@@ -124,25 +134,25 @@ def _unread(pairs: list[PartitionPair], plan: AuditPlan, reader: FingerprintRead
 
 
 def _of_spark(error: Exception) -> AuditError:
-    """Spark's failure in one line; the whole of it stands in spark.log."""
+    """Turn a failure of Spark into one line. spark.log has the whole error."""
     text = str(error)
     for mark, code, reported in (
-        ("OffsetOutOfRange", "log_moved", "A log start moved while it was read"),
-        ("Some data may have been lost", "log_moved", "Records that were there at the start could not be read"),
+        ("OffsetOutOfRange", "log_moved", "A log start offset moved while the log was read: run the audit again"),
+        ("Some data may have been lost", "log_moved", "Records were deleted while they were read: run the audit again"),
         ("Failed to find data source: kafka", "connector_missing", "The Kafka connector is not on Spark's class path"),
         (
             "NoSuchMethodError",
             "connector_missing",
-            "The connector or kafka-clients is of another version than this Spark",
+            "The connector or kafka-clients does not have the version that this Spark needs",
         ),
         ("NoClassDefFoundError", "connector_missing", "A jar of the Kafka connector is missing or of another version"),
         ("No space left", "disk_full", "The disk is full"),
-        ("OutOfMemoryError", "memory", "Spark's memory was not enough: raise --driver-memory"),
-        ("Authorization", "not_authorized", "The client may not read a topic"),
+        ("OutOfMemoryError", "memory", "Spark ran out of memory: raise --driver-memory"),
+        ("Authorization", "not_authorized", "The client is not authorized to read a topic: grant it READ"),
     ):
         if mark in text:
             return AuditError(code, f"{reported}: {_line(text, mark)}")
-    return AuditError("spark_failed", f"Spark failed: {_line(text, '')} (the whole of it: spark.log)")
+    return AuditError("spark_failed", f"Spark failed: {_line(text, '')} (see spark.log for the whole error)")
 
 
 def _line(text: str, mark: str) -> str:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the brokers themselves say: ids, settings, log starts and ends. By Kafka's own Java client, inside Spark's JVM.
+"""Read ids, settings and offsets from the brokers, with Kafka's own Java client inside Spark's JVM.
 
 Source: org.apache.kafka.clients.admin.Admin (describeTopics, describeConfigs, listOffsets).
 """
@@ -28,26 +28,30 @@ class TopicDescription:
     """One topic as its brokers describe it."""
 
     topic_id: str
+    #: Number of partitions.
     partitions: int
+    #: Values of ``SETTINGS``.
     settings: Mapping[str, str]
 
     @property
     def keeps_timestamps(self) -> bool:
+        """True if the topic keeps the timestamps of producers."""
         return self.settings["message.timestamp.type"] == "CreateTime"
 
     @property
     def compacts(self) -> bool:
+        """True if the topic is compacted."""
         return "compact" in self.settings["cleanup.policy"]
 
     @property
     def expires(self) -> bool:
-        """Its own settings delete old records."""
+        """True if the topic's retention deletes old records."""
         by = (self.settings["retention.ms"], self.settings["retention.bytes"])
         return "delete" in self.settings["cleanup.policy"] and any(int(value) >= 0 for value in by)
 
 
 class Brokers:
-    """One cluster. Every question is bounded by `SECONDS`; no answer is an `AuditError`."""
+    """One cluster. Each request raises `AuditError` if the cluster does not answer within `SECONDS`."""
 
     def __init__(self, jvm: Any, cluster: Cluster) -> None:
         self._jvm, self._cluster = jvm, cluster
@@ -63,13 +67,15 @@ class Brokers:
         self._admin = self._ask("a connection", lambda: self._kafka.clients.admin.AdminClient.create(properties))
 
     def close(self) -> None:
+        """Close the admin client."""
         self._admin.close(self._jvm.java.time.Duration.ofSeconds(5))
 
     def cluster_id(self) -> str:
+        """Read the cluster id."""
         return str(self._get("its cluster id", self._admin.describeCluster().clusterId()))
 
     def topics(self, names: Iterable[str]) -> dict[str, TopicDescription]:
-        """Topics that do not exist are left out."""
+        """Read topics by name. Topics that do not exist are left out."""
         wanted = sorted(set(names))
         values = self._admin.describeTopics(self._list(wanted)).topicNameValues()
         found: dict[str, Any] = {}
@@ -95,11 +101,13 @@ class Brokers:
         }
 
     def starts(self, places: Iterable[TopicPartition]) -> dict[TopicPartition, int]:
-        return self._offsets(places, self._kafka.clients.admin.OffsetSpec.earliest(), "read_uncommitted", "log starts")
+        """Read the log start offset of each partition."""
+        earliest = self._kafka.clients.admin.OffsetSpec.earliest()
+        return self._offsets(places, earliest, "read_uncommitted", "log start offsets")
 
     def ends(self, places: Iterable[TopicPartition], isolation: str) -> dict[TopicPartition, int]:
-        """Under read_committed the last stable offset: a reader gets no further."""
-        return self._offsets(places, self._kafka.clients.admin.OffsetSpec.latest(), isolation, "log ends")
+        """Read the end offset of each partition: for read_committed the last stable offset, else the high watermark."""
+        return self._offsets(places, self._kafka.clients.admin.OffsetSpec.latest(), isolation, "end offsets")
 
     def _offsets(
         self, places: Iterable[TopicPartition], spec: Any, isolation: str, what: str
@@ -136,14 +144,14 @@ class Brokers:
         if "Authentication" in cause or "SaslAuth" in cause or "SslAuth" in cause or "SSL" in cause:
             return AuditError("not_authenticated", f"{where} refused the client's credentials or certificate: {cause}")
         if "Authorization" in cause:
-            return AuditError("not_authorized", f"{where} does not let this client read {what}: {cause}")
+            return AuditError("not_authorized", f"{where} does not allow this client to read {what}: {cause}")
         return AuditError(
-            "cluster_unreachable", f"{where} did not answer within {SECONDS} s when asked for {what}: {cause}"
+            "cluster_unreachable", f"{where} did not return {what} within {SECONDS} s: {cause}. Check that it runs."
         )
 
 
 def _cause(error: Py4JJavaError) -> str:
-    """Class and message of the innermost exception."""
+    """Return class and message of the innermost exception."""
     cause = error.java_exception
     while cause.getCause() is not None:
         cause = cause.getCause()

@@ -1,10 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Chunks of a partition whose borders the content decides, digested without keeping a record.
+"""Split a partition into chunks at borders that its content determines, and digest each chunk in a streaming way.
 
-A border is set behind a record whose fingerprint has its low bits zero, so that two logs cut themselves alike again a
-few records after any difference, whatever their offsets are. The digest of a chunk covers the order of its records.
+A chunk ends after a record whose fingerprint has zero low bits. After any difference, two logs are therefore split at
+the same records again a few records later, regardless of their offsets. The digest of a chunk covers the order of its
+records.
 """
 
 from __future__ import annotations
@@ -28,14 +29,14 @@ _SECOND = np.uint64(0x94D049BB133111EB)
 
 
 def mixed(words: Words) -> Words:
-    """The finaliser of SplitMix64: neighbouring inputs give unrelated outputs, and sums of them do not cancel."""
+    """Mix words with the finaliser of SplitMix64: similar inputs give unrelated outputs, whose sums do not cancel."""
     words = (words ^ (words >> np.uint64(30))) * _FIRST
     words = (words ^ (words >> np.uint64(27))) * _SECOND
     return words ^ (words >> np.uint64(31))
 
 
 def chunk_size(records: int, chunks: int = 100_000, smallest: int = 64, largest: int = 8192) -> int:
-    """Average records of a chunk (a power of two), so that a pair of clusters has some ``chunks`` of them in all."""
+    """Return the average number of records in a chunk (a power of two) for about ``chunks`` chunks in total."""
     size = smallest
     while size < largest and size * chunks < records:
         size *= 2
@@ -44,17 +45,21 @@ def chunk_size(records: int, chunks: int = 100_000, smallest: int = 64, largest:
 
 @dataclass(frozen=True)
 class Chunks:
-    """Columns of equal length, in the order of the log. Offsets, counts, milliseconds since 1970."""
+    """Chunks in the order of the log, as columns of equal length."""
 
+    #: First and last offset.
     first: Longs
     last: Longs
+    #: Number of records.
     records: Longs
     digest: Words
+    #: Oldest and newest timestamp in milliseconds since the epoch.
     oldest: Longs
     newest: Longs
 
     @staticmethod
     def of(rows: Sequence[tuple[Any, ...]]) -> Chunks:
+        """Build from rows of the same fields."""
         columns = list(zip(*rows, strict=True)) if rows else [() for _other in fields(Chunks)]
         made: list[Any] = [np.asarray(column, dtype=kind) for column, kind in zip(columns, _TYPES, strict=True)]
         return Chunks(*made)
@@ -64,6 +69,7 @@ class Chunks:
 
     @property
     def total(self) -> int:
+        """Number of records in all chunks."""
         return int(self.records.sum())
 
 
@@ -71,17 +77,17 @@ _TYPES = (np.int64, np.int64, np.int64, np.uint64, np.int64, np.int64)
 
 
 def _joined(before: Row, after: Row) -> Row:
-    """Two pieces of one chunk."""
+    """Join two adjacent pieces of one chunk."""
     first, _last, records, digest, oldest, newest = before
     _first, last, more, rest, low, high = after
     return first, last, records + more, (digest + rest) & 0xFFFFFFFFFFFFFFFF, min(oldest, low), max(newest, high)
 
 
 class Chunker:
-    """Takes one partition in order, a batch at a time; memory does not grow with the log.
+    """Split one partition into chunks, batch by batch in the order of offsets. Memory does not grow with the log.
 
-    ``watched``: sorted offsets whose rank is wanted, the number of visible records below them.
-    ``border``: an offset at which a chunk ends in any case.
+    ``watched``: sorted offsets whose rank is needed. The rank of an offset is the number of visible records before it.
+    ``border``: an offset at which a chunk always ends.
     """
 
     def __init__(self, size: int, watched: Sequence[int] = (), border: int | None = None) -> None:
@@ -91,13 +97,13 @@ class Chunker:
         self._smallest, self._largest = size // 4, size * 8
         self._watched = list(watched)
         self._border = border
-        self.total = 0  # records of all batches before
+        self.total = 0  # records of all previous batches
         self._open: Row | None = None
         self.rows: list[Row] = []
         self.ranks: list[tuple[int, int]] = []
 
     def feed(self, offsets: Longs, stamps: Longs, hashes: Words) -> None:
-        """Columns of equal length; offsets rise within and between calls."""
+        """Add a batch. The columns have equal length, and offsets rise within and between calls."""
         if not len(offsets):
             return
         self._rank(offsets)
@@ -112,7 +118,7 @@ class Chunker:
         self.total += len(offsets)
 
     def finish(self) -> None:
-        """The end of the partition's range."""
+        """Close the last chunk at the end of the partition's range."""
         self._close()
         self.ranks += [(offset, self.total) for offset in self._watched]
         self._watched = []
@@ -124,8 +130,8 @@ class Chunker:
             self.ranks.append((offset, self.total + int(np.searchsorted(offsets, offset))))
 
     def _ends(self, offsets: Longs, hashes: Words) -> list[int]:
-        """Where chunks end within this batch: behind record end - 1."""
-        # Other bits than those of the digest decide.
+        """Return the indexes at which chunks end within this batch, exclusive."""
+        # Borders depend on other bits than the digest.
         candidates = (np.flatnonzero((mixed(hashes ^ _GOLDEN) & self._mask) == 0) + 1).tolist()
         border = None
         if self._border is not None and offsets[-1] >= self._border:
@@ -147,9 +153,10 @@ class Chunker:
             begin = end
 
     def _add(self, begins: Longs, offsets: Longs, stamps: Longs, hashes: Words) -> None:
-        """Pieces of a batch that begin at these indexes: the first one continues what is open, the last one stays so.
+        """Add the pieces of a batch that begin at these indexes.
 
-        All at once: a call for each chunk would take longer than everything else.
+        The first piece continues the open chunk, and the last piece stays open. All pieces are computed at once,
+        because one call for each chunk would take longer than everything else.
         """
         lengths = np.diff(begins, append=len(offsets))
         ranks = np.arange(1, len(offsets) + 1) - np.repeat(begins, lengths)

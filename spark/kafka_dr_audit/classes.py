@@ -1,10 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``--prepare``: a class archive, from which Spark's JVM starts in two thirds of its time.
+"""Write a class archive (``--prepare``), with which Spark's JVM starts in two thirds of the time.
 
-It holds the classes of one Java and one PySpark, so it lies in the Python environment of that PySpark. The JVM looks
-itself whether it fits, and passes over one that does not. Source: JEP 350 (dynamic class data sharing archives).
+The archive holds the classes of one Java version and one PySpark version, so it is stored in the Python environment of
+that PySpark. The JVM checks itself whether the archive matches, and ignores one that does not. Source: JEP 350 (dynamic
+class data sharing archives).
 """
 
 from __future__ import annotations
@@ -19,13 +20,18 @@ from .errors import AuditError
 from .plan import Cluster
 from .reading import FingerprintReader, Recipe
 
-# Nobody listens there, which is known at once: enough to load what a reader and an admin client are made of.
-_NOBODY = Cluster("P", "", "127.0.0.1:1", {"request.timeout.ms": "500", "default.api.timeout.ms": "500"})
-_SECONDS = 120  # that a JVM may take to write at its end; 8 on a quiet machine
+# No broker listens there, and the connection is refused at once. This suffices to load the classes of a reader and an
+# admin client.
+_UNREACHABLE = Cluster("P", "", "127.0.0.1:1", {"request.timeout.ms": "500", "default.api.timeout.ms": "500"})
+# Time limit for the JVM to write the archive at its end. It takes 8 seconds on an idle machine.
+_SECONDS = 120
 
 
 def prepare(resources: session.Resources) -> Path:
-    """Fetch the connector and write the archive; returns it. Raises `AuditError` ``archive_failed`` and `start`'s."""
+    """Fetch the connector, write the archive, and return its path.
+
+    Raises `AuditError` ``archive_failed``, and the errors of `session.start`.
+    """
     target = session.archive()
     with tempfile.TemporaryDirectory(prefix="kafka-dr-classes-") as folder:
         made = Path(folder, "classes.jsa")
@@ -47,13 +53,13 @@ def prepare(resources: session.Resources) -> Path:
         reader.summaries(records.where("offset < 1000"), whole, Recipe(size, {}, {})).toArrow()
         reader.details(records.where("offset < 1000"), whole).toArrow()
         try:
-            reader.records(_NOBODY, "read_committed", {("topic", 0): (0, 1)}).count()
+            reader.records(_UNREACHABLE, "read_committed", {("topic", 0): (0, 1)}).count()
         except Exception as error:
             if "Kafka" not in str(error) and "Timeout" not in str(error):
                 raise AuditError("archive_failed", f"Spark could not use the Kafka connector: {error}") from error
         session.end(spark, _SECONDS)
         if not made.exists():
-            raise AuditError("archive_failed", f"Java wrote no class archive: {Path(folder, 'spark.log')} may say why.")
+            raise AuditError("archive_failed", "Java wrote no class archive. Run it again, or audit without one.")
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
             part = target.with_suffix(f".{secrets.token_hex(4)}")

@@ -1,10 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a difference is called: every record that has no counterpart at its place gets exactly one class.
+"""Classify differences: each record without a counterpart at its place gets exactly one class.
 
-Pure: takes the records of the differing parts of one topic pair, gives differences. Payloads never come here, only
-fingerprints of them.
+The input is the records of the differing parts of one topic pair, as fingerprints. Payloads never reach this module.
 """
 
 from __future__ import annotations
@@ -44,17 +43,20 @@ PARTS = ("key", "value", "headers", "timestamp")
 
 @dataclass(frozen=True, eq=False)
 class Records:
-    """Columns of one side of one region, in the order of the log. Fingerprints are of one run and one seed."""
+    """The records of one side of one region, as columns in the order of the log.
 
-    rank: Longs  # visible records of the compared range before it; jumps where a part was not read
+    Fingerprints can be compared only with those of the same run.
+    """
+
+    rank: Longs  # number of visible records of the compared range before it; jumps where a part was not read
     offset: Longs
-    stamp: Longs  # milliseconds since 1970; -1: the record has no timestamp
+    stamp: Longs  # milliseconds since the epoch; -1: the record has no timestamp
     whole: Words
     key: Words
     value: Words
     headers: Words
     tombstone: npt.NDArray[np.bool_]
-    appended: npt.NDArray[np.bool_]  # LogAppendTime: the broker has set the timestamp
+    appended: npt.NDArray[np.bool_]  # LogAppendTime: the broker set the timestamp
 
     @cached_property
     def content(self) -> Words:
@@ -66,54 +68,63 @@ class Records:
 
     @staticmethod
     def none() -> Records:
+        """No records."""
         words, longs, flags = np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.bool_)
         return Records(longs, longs, longs, words, words, words, words, flags, flags)
 
     def take(self, chosen: npt.NDArray[np.bool_]) -> Records:
+        """Return the chosen records."""
         return Records(*(getattr(self, item.name)[chosen] for item in fields(Records)))
 
 
 @dataclass(frozen=True)
 class Edge:
-    """What is known of one side of a partition: decides what may rightly be missing there."""
+    """Facts about one side of a partition that explain which records may be missing there."""
 
-    start: int = 0  # log start
-    expires: bool = False  # its own retention explains a start above 0
+    start: int = 0  # log start offset
+    expires: bool = False  # True: the topic's retention explains a log start offset above 0
     compacts: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """A differing part of a partition; the records around it are equal on both sides. Equal to itself only.
-
-    ``head``: nothing equal lies before it; ``tail``: nothing equal lies behind it.
-    """
+    """A differing part of a partition. The records around it are equal on both sides. Compares by identity."""
 
     partition: int
+    #: Records of the source and of the target.
     left: Records
     right: Records
+    #: True: no equal records precede the region, or follow it.
     head: bool = False
     tail: bool = False
     source: Edge = field(default_factory=Edge)
     target: Edge = field(default_factory=Edge)
-    replicated: int | None = None  # source offset below which the flow says that it has copied everything
-    aborted: Set[int] = frozenset()  # fingerprints of the source that only a read_uncommitted reader sees
-    origins: Mapping[int, tuple[int, int]] = field(default_factory=dict)  # fingerprint -> offset, stamp elsewhere there
-    later: Set[int] = frozenset()  # fingerprints of what the source got behind the snapshot
-    untimed: Set[int] = frozenset()  # contents of those among them that have no timestamp
+    #: Source offset before which the flow reports that it replicated everything. None: unknown.
+    replicated: int | None = None
+    #: Fingerprints of source records that only a read_uncommitted reader receives.
+    aborted: Set[int] = frozenset()
+    #: Fingerprint -> (offset, timestamp) of records elsewhere in the source partition.
+    origins: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    #: Fingerprints of records that the source received after the snapshot.
+    later: Set[int] = frozenset()
+    #: Content fingerprints of those among them that have no timestamp.
+    untimed: Set[int] = frozenset()
 
 
 @dataclass(frozen=True)
 class Rules:
-    """What holds for the topic pair."""
+    """The rules for a topic pair."""
 
-    timestamps: bool = True  # both sides keep the producer's
+    timestamps: bool = True  # both topics keep the timestamps of producers
     mode: str = "complete"  # complete | online | disaster
 
 
 @dataclass(frozen=True)
 class Difference:
-    """One record. Offsets are None on the side that has no part in it; ranks count from the compared range's start."""
+    """The difference of one record. Values of a side that does not have the record are None.
+
+    Ranks count from the start of the compared range.
+    """
 
     kind: str
     partition: int
@@ -123,14 +134,14 @@ class Difference:
     target_offset: int | None = None
     target_stamp: int | None = None
     target_rank: int | None = None
-    target_partition: int | None = None  # where it is another one
-    parts: tuple[str, ...] = ()  # of CORRUPT: what differs
+    target_partition: int | None = None  # only if it is another partition
+    parts: tuple[str, ...] = ()  # only for CORRUPT: the parts that differ
     detail: str = ""
 
 
 @dataclass(frozen=True)
 class Aligned:
-    """Equal parts of one region, as ranks of the compared range."""
+    """The equal parts of one region, as ranks of the compared range."""
 
     partition: int
     same: tuple[Same, ...]
@@ -138,14 +149,14 @@ class Aligned:
 
 @dataclass(frozen=True, eq=False)
 class _One:
-    """A record without counterpart at its place. Equal to itself only."""
+    """A record without a counterpart at its place. Compares by identity."""
 
     region: Region
     index: int
     gap: int  # index of the gap within the region
-    gaps: int  # of the region
-    opens: bool = False  # nothing equal lies before this gap in the region
-    closes: bool = False
+    gaps: int  # number of gaps of the region
+    opens: bool = False  # True: no equal record precedes this gap in the region
+    closes: bool = False  # True: no equal record follows this gap in the region
 
     @property
     def at_head(self) -> bool:
@@ -157,7 +168,7 @@ class _One:
 
 
 def classify(regions: Sequence[Region], rules: Rules) -> tuple[list[Difference], list[Aligned]]:
-    """All differences of one topic pair, and what was found equal inside of its regions."""
+    """Return all differences of one topic pair, and the equal parts inside its regions."""
     missing: list[_One] = []
     extra: list[_One] = []
     aligned: list[Aligned] = []
@@ -180,11 +191,11 @@ def classify(regions: Sequence[Region], rules: Rules) -> tuple[list[Difference],
 
 
 def _carried(regions: Sequence[Region]) -> Sequence[Region]:
-    """With fingerprints that a record shares with its copy, although the flow does not carry every timestamp.
+    """Replace fingerprints so that a record and its copy have the same one, even if the flow changed the timestamp.
 
-    A copy of a record without a timestamp gets the time of copying; a broker with LogAppendTime sets its own. Such a
-    record counts by its content alone, and so does every target record that may be its copy: of equal content, and not
-    with the very timestamp of one that has it on the source.
+    The copy of a record without a timestamp gets the time of replication, and a broker with LogAppendTime sets its own
+    timestamp. Such a record is compared by its content alone. So is every target record that may be its copy: one with
+    the same content, unless a source record with that content has the same timestamp.
     """
     nothing = np.empty(0, np.uint64)
     untimed = np.concatenate([nothing, *(one.left.content[one.left.stamp < 0] for one in regions)])
@@ -209,12 +220,12 @@ def _carried(regions: Sequence[Region]) -> Sequence[Region]:
 
 
 def _timed(records: Records) -> Words:
-    """Fingerprints of content and timestamp."""
+    """Return fingerprints of content and timestamp."""
     return mixed(records.content ^ mixed(records.stamp.view(np.uint64)))
 
 
 def _retimed(region: Region, same: Sequence[Same]) -> Iterator[Difference]:
-    """Records and their copies that differ in the timestamp alone: for a reason, or altered."""
+    """Yield copies that differ from their originals only in the timestamp: RETIMED if explained, else CORRUPT."""
     left, right = region.left, region.right
     repeated = Counter(left.content.tolist()) if right.appended.any() else {}
     for part in same:
@@ -223,15 +234,15 @@ def _retimed(region: Region, same: Sequence[Same]) -> Iterator[Difference]:
             one, twin = int(i[at]), int(j[at])
             pair = _One(region, one, 0, 0), _One(region, twin, 0, 0)
             if left.stamp[one] < 0:
-                yield _difference(RETIMED, *pair, "no timestamp on the source: the copy has the time of copying")
+                yield _difference(RETIMED, *pair, "no timestamp on the source: the copy has the time of replication")
             elif right.appended[twin] or repeated.get(int(left.content[one]), 0) > 1:
-                yield _difference(RETIMED, *pair, "the target's broker has set the timestamp (LogAppendTime)")
+                yield _difference(RETIMED, *pair, "the target's broker set the timestamp (LogAppendTime)")
             else:
                 yield replace(_difference(CORRUPT, *pair), parts=(PARTS[3],))
 
 
 def _by_rank(region: Region, same: list[Same]) -> Iterator[Same]:
-    """Equal parts as ranks; one that goes on behind a part that was not read is two."""
+    """Yield the equal parts as ranks. A part that continues after a range that was not read is split in two."""
     for part in same:
         left = region.left.rank[part.left : part.left + part.length]
         right = region.right.rank[part.right : part.right + part.length]
@@ -257,7 +268,7 @@ def _unmatched(region: Region, same: list[Same]) -> tuple[list[_One], list[_One]
 
 
 def _moved(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> StepResult:
-    """Gone from one place and found at another: within the partition first, then in any other."""
+    """Match records that are missing at one place with the same records at another, in the same partition first."""
     near, missing, extra = _twins(missing, extra, lambda one, side: (one.region.partition, _whole(one, side)))
     far, missing, extra = _twins(missing, extra, _whole)
     found = [_difference(REORDERED, one, twin) for one, twin in near]
@@ -269,7 +280,7 @@ def _moved(missing: list[_One], extra: list[_One], regions: Sequence[Region], ru
 def _twins(
     missing: list[_One], extra: list[_One], key: Callable[[_One, str], Hashable]
 ) -> tuple[list[tuple[_One, _One]], list[_One], list[_One]]:
-    """Records of both sides with the same key, in order; the rest of each side."""
+    """Pair records of both sides with the same key, in order. Return the pairs and the rest of each side."""
     waiting: dict[Hashable, list[_One]] = defaultdict(list)
     for one in reversed(extra):
         waiting[key(one, "right")].append(one)
@@ -284,7 +295,7 @@ def _twins(
 
 
 def _resent(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> StepResult:
-    """The source has this record, and its copy has its place already: sent again."""
+    """Find records that the source has and whose copy is already at its place: the flow sent them again."""
     wanted: dict[int, set[int]] = defaultdict(set)
     for one in extra:
         wanted[one.region.partition].add(_whole(one, "right"))
@@ -308,12 +319,13 @@ def _resent(missing: list[_One], extra: list[_One], regions: Sequence[Region], r
 
 
 def _aborted(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> StepResult:
+    """Find copies of records that their producer aborted."""
     found = [_difference(ABORTED, None, one) for one in extra if _whole(one, "right") in one.region.aborted]
     return found, missing, [one for one in extra if _whole(one, "right") not in one.region.aborted]
 
 
 def _compacted(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> StepResult:
-    """Superseded by a later record of the same key on the side that lacks it, or on the side that still has it."""
+    """Find records that compaction removed: a later record on one of the sides has the same key."""
     if not any(region.source.compacts or region.target.compacts for region in regions):
         return [], missing, extra
     known: dict[tuple[int, str, int], _Key] = defaultdict(_Key)
@@ -342,25 +354,29 @@ def _compacted(missing: list[_One], extra: list[_One], regions: Sequence[Region]
 
 @dataclass
 class _Key:
-    """Records of one key on one side: offset of the newest of each content, and what the newest of all is."""
+    """The records of one key on one side."""
 
-    offsets: dict[int, int] = field(default_factory=dict)
-    newest: int = -1
-    ends: bool = False  # with a tombstone
+    offsets: dict[int, int] = field(default_factory=dict)  # offset of the newest record by fingerprint
+    newest: int = -1  # offset of the newest record
+    ends: bool = False  # True: the newest record is a tombstone
 
     def add(self, whole: int, offset: int, tombstone: bool) -> None:
+        """Add one record."""
         self.offsets[whole] = max(offset, self.offsets.get(whole, -1))
         if offset > self.newest:
             self.newest, self.ends = offset, tombstone
 
     def explains(self, other: _Key, offset: int) -> bool:
-        """The side without the record at ``offset`` holds a later one of its key, or cleaned all away to its end."""
+        """Whether compaction explains that the side ``other`` lacks the record at ``offset``.
+
+        It does if that side has a later record of the key, or if it removed all of them after a tombstone.
+        """
         later = any(self.offsets.get(whole, -1) > offset for whole in other.offsets)
         return later or (self.ends and not other.offsets)
 
 
 def _changed(missing: list[_One], extra: list[_One], regions: Sequence[Region], rules: Rules) -> StepResult:
-    """A record is missing and another one stands at its place: the same record, altered."""
+    """Pair a missing record with another record at its place: the same record, altered."""
     places: dict[tuple[Region, int], tuple[list[_One], list[_One]]] = defaultdict(lambda: ([], []))
     for side, ones in enumerate((missing, extra)):
         for one in ones:
@@ -379,7 +395,7 @@ def _counterparts(left: list[_One], right: list[_One], rules: Rules) -> Iterator
         yield from zip(left, right, strict=True)
         return
     if left and right and left[0].at_head and (right[0].region.source.start or right[0].region.target.start):
-        # Retention took the head of one side: what stands last before the first equal record belongs together.
+        # Retention removed the head of one side, so match the records backward from the first equal record.
         length = min(len(left), len(right))
         yield from zip(left[-length:], right[-length:], strict=True)
         return
@@ -409,7 +425,7 @@ def _differing(one: _One, twin: _One, rules: Rules) -> tuple[str, ...]:
 
 
 def _left_over(one: _One, rules: Rules) -> Difference:
-    """On the source, not on the target."""
+    """Classify a record that is on the source but not on the target."""
     offset = int(one.region.left.offset[one.index])
     region = one.region
     beyond = region.replicated is not None and offset >= region.replicated
@@ -418,16 +434,16 @@ def _left_over(one: _One, rules: Rules) -> Difference:
     if beyond or (rules.mode == "online" and one.at_tail):
         return _difference(NOT_YET, one, None)
     if one.at_head and region.target.start > int(region.left.rank[one.index]):
-        why = "its retention" if region.target.expires else "not its retention: deleted by somebody"
+        why = "its retention explains it" if region.target.expires else "its retention does not explain it"
         return _difference(EXPIRED, one, None, f"the target's log begins at {region.target.start}; {why}")
     return _difference(LOST, one, None)
 
 
 @dataclass
 class _Head:
-    """What the source has deleted of a partition, as far as its copies were met.
+    """The copies, found so far, of records that the source has deleted from a partition.
 
-    ``contents`` count: what is deleted may have had no timestamp, and then each of its copies has another one.
+    Contents are counted too: a deleted record may have had no timestamp, and then its copies have different timestamps.
     """
 
     whole: set[int] = field(default_factory=set)
@@ -435,19 +451,19 @@ class _Head:
 
 
 def _added(one: _One, rules: Rules, head: _Head) -> Difference:
-    """On the target, not on the source."""
+    """Classify a record that is on the target but not on the source."""
     region, word, content = one.region, _whole(one, "right"), int(one.region.right.content[one.index])
     if rules.mode == "online" and one.at_tail and (word in region.later or word in region.untimed):
         return _difference(NEWER, None, one)
     if word in head.whole:
         return _difference(DUPLICATE, None, one)
-    # A log that lost n offsets from its head lacks no more than n of the records at the head of the other.
+    # A log that lost n offsets from its head lacks at most n of the records at the head of the other log.
     if one.at_head and region.source.start > len(head.contents):
         head.whole.add(word)
         head.contents.add(content)
         return _difference(EXPIRED, None, one, f"the source's log begins at {region.source.start}")
     if one.at_head and content in head.contents:
-        return _difference(DUPLICATE, None, one, "the source has deleted it; its copies differ in the timestamp")
+        return _difference(DUPLICATE, None, one, "the source deleted it; its copies differ in the timestamp")
     return _difference(FOREIGN, None, one)
 
 
@@ -466,7 +482,7 @@ def _difference(kind: str, one: _One | None, twin: _One | None, detail: str = ""
 
 
 def _located(one: _One | None, side: str) -> tuple[int | None, int | None, int | None]:
-    """Offset, timestamp and rank."""
+    """Return offset, timestamp and rank."""
     if one is None:
         return None, None, None
     records: Records = getattr(one.region, side)

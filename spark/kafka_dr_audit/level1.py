@@ -1,10 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Level 1: one pass over each side, and what is equal by it.
+"""Level 1: read both sides once, and find the parts that are equal.
 
-The pass cuts both logs by rank, which costs least and tells equal logs, and logs with a few altered records. Where a
-record too many or too few has shifted all that follow, a second pass cuts that partition by content.
+The first pass splits both logs by rank. It is the cheapest way, and it suffices for equal logs and for logs with a few
+altered records. If an additional or missing record has shifted all later ones, a second pass splits that partition by
+content.
 """
 
 from __future__ import annotations
@@ -27,23 +28,26 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-RUNS = 10_000  # into which the first pass cuts a pair of clusters, or a few more
-FEW = 4  # runs that may differ in one partition before it is cut by content
+RUNS = 10_000  # approximate number of runs into which the first pass splits a pair of clusters
+FEW = 4  # number of runs of a partition that may differ before the partition is split by content
 LogKey = tuple[Scope, str, int]  # topic pair, side, partition
 
 
 @dataclass(frozen=True)
 class Half:
-    """One side of one partition: chunks of the planned range, records behind it, ranks of the watched offsets."""
+    """One side of one partition."""
 
+    #: Chunks of the planned range.
     chunks: Chunks
+    #: Number of records after the planned range.
     outside: int
+    #: Ranks of the watched offsets.
     ranks: Mapping[int, int]
 
 
 @dataclass(frozen=True)
 class PartitionPair:
-    """One partition of a topic pair after level 1. Gaps and equal parts are indexes of chunks."""
+    """One partition of a topic pair after level 1. Equal parts and gaps are in indexes of chunks."""
 
     scope: Scope
     partition: int
@@ -53,14 +57,16 @@ class PartitionPair:
     gaps: list[Gap]
 
     def half(self, name: str) -> Half:
+        """Return the side ``source`` or ``target``."""
         half: Half = getattr(self, name)
         return half
 
     def span(self, name: str) -> ReadRange:
+        """Return the offsets to read on the side ``source`` or ``target``."""
         return self.scope.spans[name, self.partition]
 
     def counts(self, gap: Gap) -> dict[str, int]:
-        """Records of each side in a gap."""
+        """Return the number of records of each side in a gap."""
         return {
             "source": int(self.source.chunks.records[gap.left : gap.left_end].sum()),
             "target": int(self.target.chunks.records[gap.right : gap.right_end].sum()),
@@ -69,7 +75,10 @@ class PartitionPair:
 
 @dataclass(frozen=True)
 class Ask:
-    """What a pass reads of one side of one partition: offsets [start, end), and the ranks of the watched ones."""
+    """What a pass reads of one side of one partition: offsets [start, end), and the ranks of watched offsets.
+
+    ``border``: offset at which a chunk must end. None: there is none.
+    """
 
     start: int
     end: int
@@ -78,13 +87,13 @@ class Ask:
 
 
 def compare(scopes: list[Scope], context: AuditContext) -> tuple[list[PartitionPair], int]:
-    """The pairs, and how many offsets were read a second time. Raises what Spark raises."""
+    """Compare all partitions. Return them, and the number of offsets that were read twice. Raises Spark's errors."""
     readable = [scope for scope in scopes if scope.readable]
     pairs, asks = _glance(readable, context)
     if not asks:
         return list(pairs.values()), 0
     read = sum(ask.end - ask.start for ask in asks.values())
-    context.progress.say(f"level 1: {read:,} offsets are read by content: shifted, or with holes around a position")
+    context.progress.say(f"level 1: reading {read:,} offsets again: shifted records, or gaps around a committed offset")
     size = chunk_size(read // 2)
 
     def chunked(records: DataFrame, whole: str, wanted: Mapping[tuple[int, int], Ask]) -> DataFrame:
@@ -107,7 +116,7 @@ def compare(scopes: list[Scope], context: AuditContext) -> tuple[list[PartitionP
 def _glance(
     readable: list[Scope], context: AuditContext
 ) -> tuple[dict[tuple[Scope, int], PartitionPair], dict[LogKey, Ask]]:
-    """The pass over everything, and what it cannot tell."""
+    """Run the first pass over everything. Return its result, and what the second pass must read."""
     asks = {
         (scope, name, partition): Ask(span.start, span.border)
         for scope in readable
@@ -140,7 +149,7 @@ def _glance(
 
 
 def _shifted(pair: PartitionPair, size: int) -> bool:
-    """Whether more differs than what may be read record by record, or records lie behind the plan's end."""
+    """Whether too much differs to read it record by record, or records lie after the end of the plan."""
     differing = sum(sum(pair.counts(gap).values()) for gap in pair.gaps)
     return differing > FEW * size or any(span.end > span.border for span in map(pair.span, SIDES))
 
@@ -152,7 +161,10 @@ def _pair(scope: Scope, partition: int, source: Half, target: Half) -> Partition
 
 
 def _runs(columns: Mapping[str, Any] | None, size: int, where: str) -> Chunks:
-    """Of one side of one partition. Raises `AuditError` ``read_twice`` unless one task has read it, whole runs each."""
+    """Return the runs of one side of one partition.
+
+    Raises `AuditError` ``read_twice`` unless a single task has read all of it in complete runs.
+    """
     if columns is None:
         return Chunks.of([])
     bits = RANK_BITS - (size.bit_length() - 1)
@@ -163,12 +175,12 @@ def _runs(columns: Mapping[str, Any] | None, size: int, where: str) -> Chunks:
         or (columns["records"][:-1] != size).any()
         or (columns["partition"] != columns["other"]).any()
     ):
-        raise AuditError("read_twice", f"Spark read {where} in several parts: no proof.")
+        raise AuditError("read_twice", f"Spark read {where} in several parts, which proves nothing. Run it again.")
     return _chunks(columns, slice(None))
 
 
 def _ranks(runs: Chunks, offsets: set[int]) -> tuple[dict[int, int], Ask | None]:
-    """Visible records below each offset; what must be read to know it where the log has holes around one."""
+    """Return the number of visible records before each offset, and what to read for those with gaps around them."""
     below = np.concatenate([[0], np.cumsum(runs.records)])
     known: dict[int, int] = {}
     unknown: dict[int, int] = {}
@@ -196,7 +208,7 @@ def _tables(
     make: Callable[[DataFrame, str, Mapping[tuple[int, int], Ask]], DataFrame],
     *order: str,
 ) -> dict[LogKey, dict[str, Any]]:
-    """Rows of one pass by side and partition, sorted; one Spark job for each lane."""
+    """Return the sorted rows of one pass by side and partition. Each lane is one Spark job."""
     lanes = _lanes(scopes)
     frames: dict[Lane, DataFrame] = {}
     for lane, sides in lanes.items():
@@ -226,7 +238,7 @@ def _tables(
 
 
 def timestamps(scopes: list[Scope], cluster: str, isolation: str) -> tuple[list[str], list[str]]:
-    """Topics of one read whose timestamps count, and all topics of it."""
+    """Return the topics of one read whose timestamps are compared, and all its topics."""
     chosen = [
         (scope.side(name).topic, scope.timestamps)
         for scope in scopes
@@ -236,11 +248,11 @@ def timestamps(scopes: list[Scope], cluster: str, isolation: str) -> tuple[list[
     return [topic for topic, counts in chosen if counts], [topic for topic, _other in chosen]
 
 
-Lane = tuple[str, str, int]  # cluster, isolation, and a number where one topic is read for two pairs
+Lane = tuple[str, str, int]  # cluster, isolation, and a number that differs if a topic belongs to several pairs
 
 
 def _lanes(scopes: list[Scope]) -> dict[Lane, list[tuple[Scope, str]]]:
-    """Sides that are read together: no topic twice in one read, whose ranges may differ."""
+    """Group the sides that are read together. No topic is twice in one read, because its ranges may differ."""
     lanes: dict[Lane, list[tuple[Scope, str]]] = {}
     for scope in scopes:
         for name in SIDES:
@@ -265,9 +277,9 @@ def _watched(scope: Scope, name: str, partition: int) -> set[int]:
 
 
 def by_place(table: pa.Table | None, *order: str, without: Sequence[str] = ()) -> dict[tuple[int, int], dict[str, Any]]:
-    """{(topic, partition): columns as numpy arrays, sorted by the columns ``order``, the last one first}
+    """Return columns as numpy arrays by (topic, partition), sorted by the columns ``order``, the last one first.
 
-    ``row`` is the place in the table, for the columns ``without`` that stay there.
+    The column ``row`` holds the index in the table, for the columns ``without``, which are not converted.
     """
     if table is None or not len(table):
         return {}
@@ -285,13 +297,13 @@ def by_place(table: pa.Table | None, *order: str, without: Sequence[str] = ()) -
 
 
 def _half(pair: PartitionPair, name: str, ask: Ask, columns: Mapping[str, Any] | None) -> Half:
-    """What the second pass says in place of the first, or the ranks that the first could not tell."""
+    """Replace the result of the first pass by that of the second, or add the ranks that the first did not know."""
     half, where = pair.half(name), f"{pair.scope.side(name)}-{pair.partition}"
     chunks, ranks, total = Chunks.of([]), dict.fromkeys(ask.watched, 0), 0
     if columns is not None:
         kind = columns["kind"]
         if (kind == END).sum() != 1:
-            raise AuditError("read_twice", f"Spark read {where} in several parts: no proof.")
+            raise AuditError("read_twice", f"Spark read {where} in several parts, which proves nothing. Run it again.")
         counted = columns["first"][kind == RANK].tolist(), columns["records"][kind == RANK].tolist()
         ranks = dict(zip(*counted, strict=True))
         total = int(columns["records"][kind == END][0])
@@ -301,12 +313,12 @@ def _half(pair: PartitionPair, name: str, ask: Ask, columns: Mapping[str, Any] |
     begin, end = np.searchsorted(half.chunks.first, [ask.start, ask.end if ask.border is None else ask.border])
     seen = int(half.chunks.records[begin:end].sum())
     if chunks.total != seen:
-        pair.scope.reasons.append(f"{where}: {seen} records were read at first, {chunks.total} when read again")
+        pair.scope.reasons.append(f"{where}: the first read had {seen} records, the second {chunks.total}")
     if ask.border is None:
         below = int(half.chunks.records[:begin].sum())
         return Half(half.chunks, 0, {**half.ranks, **{offset: below + rank for offset, rank in ranks.items()}})
     if chunks.total != ranks[ask.border]:
-        raise AuditError("read_twice", f"Rows of {where} do not add up: no proof.")
+        raise AuditError("read_twice", f"The rows of {where} do not add up, which proves nothing. Run it again.")
     return Half(chunks, total - ranks[ask.border], ranks)
 
 
@@ -322,5 +334,5 @@ def _chunks(columns: Mapping[str, Any], chosen: Any) -> Chunks:
 
 
 def _identity(chunks: Chunks) -> Any:
-    """Digest and count in one word: what makes two chunks the same."""
+    """Combine digest and count into one word. Two chunks are equal if their words are."""
     return mixed(chunks.digest ^ mixed(chunks.records.view(np.uint64)))

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Level 2: only what differs is read again, record by record, and every difference gets its name."""
+"""Level 2: read the differing parts again, record by record, and classify each difference."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from .plan import SIDES
 from .reading import AuditContext
 from .snapshot import TARGET_ISOLATION, Scope
 
-ROUNDS = 64  # differing parts of one partition that are read apart; more are joined
-PAUSE = 1.0  # seconds between two looks at a snapshot's last records
-SEARCHED = 10_000  # fingerprints that are looked for in a whole partition
+ROUNDS = 64  # maximum number of differing parts of a partition to read separately; more are joined
+PAUSE = 1.0  # seconds between two observations of a snapshot's last records
+SEARCHED = 10_000  # maximum number of fingerprints to search for in a whole partition
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Offsets [start, end) of one side; ``rank``: of its first record."""
+    """Offsets [start, end) of one side. ``rank``: the rank of its first record."""
 
     start: int
     end: int
@@ -39,13 +39,16 @@ class Piece:
 
 @dataclass(frozen=True)
 class Bulk:
-    """A run too long to be read record by record: counted, with its borders. ``kind`` None: it could not be told."""
+    """A run that is too long to be read record by record, so its records are only counted.
+
+    ``kind`` None: the class of the records is unknown. ``oldest`` and ``newest``: timestamps in milliseconds.
+    """
 
     kind: str | None
     partition: int
     source_records: int
     target_records: int
-    source: tuple[int, int] | None  # first and last offset
+    source: tuple[int, int] | None  # first and last offset; None: no records on this side
     target: tuple[int, int] | None
     oldest: int
     newest: int
@@ -53,28 +56,31 @@ class Bulk:
 
 @dataclass(frozen=True)
 class Spec:
-    """What is to be read of one differing part."""
+    """What to read of one differing part."""
 
     pair: PartitionPair
     gap: Gap
     pieces: Mapping[str, tuple[Piece, ...]]
     head: bool
     tail: bool
-    counts: Mapping[str, int] | None = None  # records that level 1 saw there; None where only ends are read
+    counts: Mapping[str, int] | None = None  # number of records in level 1; None: only the ends are read
 
     @property
     def scope(self) -> Scope:
+        """The topic pair."""
         return self.pair.scope
 
     @property
     def growing(self) -> bool:
-        """Producers write after this part while the audit reads."""
+        """True if producers write after this part while the audit reads."""
         return self.tail and self.scope.topic.mode == "online"
 
     def place(self, name: str) -> TopicPartition:
+        """Topic and partition on the side ``name``."""
         return self.scope.side(name).topic, self.pair.partition
 
     def log(self, name: str) -> tuple[str, TopicPartition]:
+        """Cluster, and topic and partition, on the side ``name``."""
         return self.scope.side(name).cluster, self.place(name)
 
 
@@ -88,12 +94,12 @@ class Compared:
     aligned: list[Aligned] = field(default_factory=list)
     bulks: list[Bulk] = field(default_factory=list)
     ranges: dict[int, list[Gap]] = field(default_factory=dict)  # chunks that were read again, by partition
-    # Partitions of which so little was read that a record without a place may be a copy of one that was not read.
+    # Partitions of which only a part was read, so that an unmatched record may be a copy of a record outside that part.
     narrow: set[int] = field(default_factory=set)
     read: dict[tuple[str, int], tuple[Any, Any, Any]] = field(default_factory=dict)  # offsets, rows, table
 
     def hashes(self, name: str, partition: int, offset: int) -> tuple[str | None, str | None]:
-        """SHA-256 of key and value of a record that was read again."""
+        """Return the SHA-256 of key and value of a record. None: it was not read again."""
         if (name, partition) not in self.read:
             return None, None
         offsets, rows, table = self.read[name, partition]
@@ -104,7 +110,7 @@ class Compared:
 
 
 def by_scope(pairs: list[PartitionPair]) -> dict[Scope, Compared]:
-    """Each topic pair as level 1 left it."""
+    """Group the result of level 1 by topic pair."""
     found: dict[Scope, Compared] = {}
     for pair in pairs:
         found.setdefault(pair.scope, Compared(pair.scope, [])).pairs.append(pair)
@@ -112,7 +118,7 @@ def by_scope(pairs: list[PartitionPair]) -> dict[Scope, Compared]:
 
 
 def explain(pairs: list[PartitionPair], context: AuditContext) -> tuple[list[Compared], int]:
-    """Everything that differs, and how many records were read again for it."""
+    """Classify everything that differs. Return the result, and the number of records that were read again."""
     found = by_scope(pairs)
     specs = _specs(pairs, found, context.budget)
     if not specs:
@@ -127,23 +133,23 @@ def explain(pairs: list[PartitionPair], context: AuditContext) -> tuple[list[Com
 
 
 def _check_counts(regions: list[tuple[Spec, Region]]) -> None:
-    """The second read must show as many records as the first: else nothing can be said of either."""
+    """Add a reason for UNKNOWN if the second read of a part has another number of records than the first."""
     for spec, region in regions:
         read = {"source": len(region.left), "target": len(region.right)}
         if spec.growing:
-            del read["target"]  # it may have grown
+            del read["target"]  # the target may have grown
         for name, count in read.items() if spec.counts else ():
             if spec.counts and count != spec.counts[name]:
                 spec.scope.reasons.append(
-                    f"partition {spec.pair.partition}: {spec.counts[name]} records of the {name} were read at first, "
-                    f"{count} when read again"
+                    f"partition {spec.pair.partition}: the first read of the {name} had {spec.counts[name]} records, "
+                    f"the second {count}"
                 )
 
 
 def _observed(
     specs: list[Spec], left: list[Records], context: AuditContext, found: Mapping[Scope, Compared]
 ) -> list[tuple[Spec, Region]]:
-    """With the target's records; online, once more for those that are still on their way."""
+    """Read the target's records. Online, read again until the missing records are replicated or time is up."""
     until = time.monotonic() + context.settle
     regions: dict[int, tuple[Spec, Region]] = {}
     waiting = list(range(len(specs)))
@@ -167,7 +173,7 @@ def _observed(
             break
         if waiting:
             context.progress.say(
-                f"{len(waiting)} partitions of the snapshot are not copied to their ends; looking again"
+                f"{len(waiting)} partitions of the snapshot are not fully replicated yet; reading them again"
             )
             time.sleep(PAUSE)
             reached = _reaching([specs[n] for n in waiting], context)
@@ -182,7 +188,7 @@ def _name(regions: list[tuple[Spec, Region]], found: Mapping[Scope, Compared]) -
 
 
 def _reaching(specs: list[Spec], context: AuditContext) -> list[Spec]:
-    """Online, the target has grown since: its last part is read to where it ends now."""
+    """Online, the target has grown meanwhile: extend its last part to its current end."""
     growing = [spec for spec in specs if spec.growing and not spec.scope.topic.target.live]
     ends: dict[tuple[str, TopicPartition], int] = {}
     for cluster in {spec.scope.topic.target.cluster for spec in growing}:
@@ -199,9 +205,9 @@ def _reaching(specs: list[Spec], context: AuditContext) -> list[Spec]:
 
 
 def _later(specs: list[Spec], context: AuditContext) -> list[tuple[frozenset[int], frozenset[int]]]:
-    """Fingerprints of what sources have got after the snapshot: it may be on the target already.
+    """Return fingerprints of records that the sources received after the snapshot: the target may have them already.
 
-    The second set: contents of those without a timestamp.
+    The second set has the content fingerprints of those without a timestamp.
     """
     growing = [spec for spec in specs if spec.growing]
     wanted = []
@@ -223,7 +229,10 @@ def _later(specs: list[Spec], context: AuditContext) -> list[tuple[frozenset[int
 
 
 def _specs(pairs: list[PartitionPair], found: Mapping[Scope, Compared], budget: int) -> list[Spec]:
-    """Short parts whole, and of the others their ends, as far as the budget goes; the rest is counted as runs."""
+    """Select what to read: short parts as a whole, and the ends of longer ones, up to ``budget`` records.
+
+    The rest is only counted, as runs.
+    """
     wanted = [(pair, gap) for pair in pairs for gap in _joined(pair)]
     left, most = budget, max(1, min(1_000, budget // 8))
     chosen: list[tuple[int, Spec, list[Bulk]]] = []
@@ -234,7 +243,7 @@ def _specs(pairs: list[PartitionPair], found: Mapping[Scope, Compared], budget: 
             chosen.append((n, *_spec(pair, gap, counts, True, 0)))
             left -= sum(counts.values())
             continue
-        # Too long: what really differs only, and of that the ends.
+        # Too long: read only the really differing parts, and only the ends of these.
         for inner in pair.gaps:
             if gap.left <= inner.left and inner.left_end <= gap.left_end:
                 ends = most if left >= 4 * most else 0
@@ -251,7 +260,7 @@ def _specs(pairs: list[PartitionPair], found: Mapping[Scope, Compared], budget: 
 
 
 def _joined(pair: PartitionPair) -> list[Gap]:
-    """Parts to be read, wide enough to hold the originals of what was sent again; of compacted topics all."""
+    """Return the parts to read, widened to include the originals of resent records. Compacted topics: everything."""
     if not pair.gaps:
         return []
     if pair.scope.source and pair.scope.target and (pair.scope.source.compacts or pair.scope.target.compacts):
@@ -278,12 +287,15 @@ def _union(before: Gap, after: Gap) -> Gap:
 
 
 def _widened(pair: PartitionPair, gap: Gap) -> Gap:
-    """MirrorMaker 2 sends a run again: its original lies within as many records before, or behind."""
+    """Widen a gap with surplus records on the target.
+
+    MirrorMaker 2 resends a run, so its originals are within the same number of records before or after the gap.
+    """
     left, right, counts = pair.source.chunks.records, pair.target.chunks.records, pair.counts(gap)
     surplus = counts["target"] - counts["source"]
     if surplus <= 0:
         return gap
-    # Chunk by chunk through what is equal; a gap on the way is taken in whole, on both sides.
+    # Extend chunk by chunk through equal parts. A gap on the way is included as a whole, on both sides.
     wanted = surplus + (int(left.max()) if len(left) else 0)
     before = {(other.left_end, other.right_end): other for other in pair.gaps}
     after = {(other.left, other.right): other for other in pair.gaps}
@@ -307,11 +319,11 @@ def _spec(pair: PartitionPair, gap: Gap, counts: Mapping[str, int], whole: bool,
     tail = gap.left_end == len(pair.source.chunks) and gap.right_end == len(pair.target.chunks)
     borders = {"source": (gap.left, gap.left_end), "target": (gap.right, gap.right_end)}
     if min(counts.values()) > ends:
-        ends = 0  # what belongs together could lie between the ends: neither side is told apart
+        ends = 0  # matching records could lie between the ends, so neither side can be classified
     pieces, gaps = {}, {}
     for name, other in (("source", "target"), ("target", "source")):
         chunks = pair.half(name).chunks
-        # What has a counterpart on the other side stands at an end of the longer one.
+        # Records with a counterpart on the other side are at an end of the longer side.
         keep = ends and ends + min(counts[other], ends)
         parts, gaps[name] = _parts(chunks, *borders[name], whole or counts[name] <= ends, keep)
         pieces[name] = tuple(_piece(chunks, begin, end, pair.span(name).border) for begin, end in parts)
@@ -321,7 +333,7 @@ def _spec(pair: PartitionPair, gap: Gap, counts: Mapping[str, int], whole: bool,
 def _parts(
     chunks: Chunks, begin: int, end: int, whole: bool, keep: int
 ) -> tuple[list[tuple[int, int]], tuple[int, int] | None]:
-    """Chunks to be read, and those in between that only count."""
+    """Return the chunks to read, and those in between that are only counted."""
     sizes = chunks.records
     first, last = begin, end
     kept = 0
@@ -368,7 +380,7 @@ def _bulks(pair: PartitionPair, gaps: Mapping[str, tuple[int, int] | None], head
 def _records(
     name: str, specs: Sequence[Spec], context: AuditContext, found: Mapping[Scope, Compared]
 ) -> tuple[list[Records], int]:
-    """The records of each spec on one side, and how many were read."""
+    """Return the records of each spec on one side, and the number of records that were read."""
     wanted = [
         (spec.scope, spec.place(name), (piece.start, piece.end))
         for spec in specs
@@ -392,9 +404,9 @@ Columns = dict[tuple[str, TopicPartition], dict[str, Any]]
 def _collect(
     name: str, wanted: RangesToRead, context: AuditContext, isolation: str = "", words: Sequence[int] | None = None
 ) -> Columns:
-    """{(cluster, place): columns in the order of the log}; one Spark job for each cluster and isolation.
+    """Return columns in the order of the log by (cluster, partition). One Spark job for each cluster and isolation.
 
-    ``words``: only records with one of these fingerprints.
+    ``words``: return only records with one of these fingerprints.
     """
     found: Columns = {}
     for cluster, declared in sorted({scope.read_from(name) for scope, _place, _ends in wanted}):
@@ -411,7 +423,7 @@ def _collect(
         planned = sum(end - start for _scope, _place, (start, end) in mine)
         table = context.collect({cluster: rows}, f"level 2, {cluster}", planned)[cluster]
         for (topic, partition), read in by_place(table, "offset", without=("key_sha256", "value_sha256")).items():
-            # Two topic pairs may have read the same records of one topic.
+            # Two topic pairs may read the same records of one topic.
             once = np.unique(read["offset"], return_index=True)[1]
             columns = {column: values[once] for column, values in read.items()}
             found[cluster, (context.names[topic], partition)] = {**columns, "table": table}
@@ -419,7 +431,7 @@ def _collect(
 
 
 def _rounds(wanted: RangesToRead) -> list[dict[TopicPartition, tuple[int, int]]]:
-    """A read names each partition once: further ranges of it go into further reads."""
+    """Distribute the ranges over reads. A read can have only one range for each partition."""
     rounds: list[dict[TopicPartition, tuple[int, int]]] = []
     for _scope, place, ends in wanted:
         free = next((ranges for ranges in rounds if place not in ranges), None)
@@ -441,7 +453,7 @@ def _of_spec(spec: Spec, name: str, rows: Mapping[str, Any] | None) -> Records:
 
 
 def _columns(rows: Mapping[str, Any], index: Any) -> Records:
-    """Some rows, ranked from 0."""
+    """Return the rows at ``index`` as records with ranks from 0."""
     words = [rows[column][index].view(np.uint64) for column in ("whole", "key", "value", "headers")]
     flags = [rows[column][index].astype(np.bool_) for column in ("tombstone", "appended")]
     return Records(np.arange(len(index)), rows["offset"][index], rows["stamp"][index], *words, *flags)
@@ -462,7 +474,7 @@ def _edge(pair: PartitionPair, name: str) -> Edge:
 def _searched(
     regions: list[tuple[Spec, Region]], context: AuditContext, found: Mapping[Scope, Compared]
 ) -> tuple[list[tuple[Spec, Region]], int]:
-    """What nobody explains may be a far copy, or that of an aborted record: look for it in the whole source."""
+    """Search the whole source partition for unexplained target records: far copies, or copies of aborted records."""
     foreign = {
         (compared.scope, item.partition, item.target_offset)
         for compared in found.values()
@@ -482,7 +494,7 @@ def _searched(
             words |= mine
             wanted[scope, region.partition] = (scope, spec.place("source"), (span.start, span.end))
     if len(words) > SEARCHED:
-        context.progress.say(f"{len(words):,} records of targets are on no source nearby: too many to look for them")
+        context.progress.say(f"{len(words):,} target records have no original nearby: too many to search for them")
     if not wanted or len(words) > SEARCHED:
         return regions, 0
     signed = np.asarray(sorted(words), dtype=np.uint64).view(np.int64).tolist()

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The result as one HTML page that needs no network: verdict, what differs, coverage, offsets, positions."""
+"""Render the result as one self-contained HTML page: verdict, differences, coverage, offsets, committed offsets."""
 
 from __future__ import annotations
 
@@ -37,20 +37,21 @@ ul { margin: .25rem 0; padding-left: 1.2rem; }
 """
 
 WORDS = {
-    "PROVEN": "Every record that was compared is there, unchanged and in order, and every position compared is right.",
-    "REFUTED": "Something is lost, altered or in the wrong place, or a group would skip records. See the red rows.",
-    "UNKNOWN": "Nothing wrong was found, but not everything could be looked at. This is no proof. See the reasons.",
+    "PROVEN": "All compared records exist on the target, unchanged and in order, and all compared committed offsets are"
+    " right.",
+    "REFUTED": "Records are lost, altered or in the wrong place, or a group would skip records. See the red rows.",
+    "UNKNOWN": "No error was found, but not everything could be compared, so this is not a proof. See the reasons.",
 }
 
 
 def page(document: Document) -> str:
-    """The whole page. Everything in it comes from ``document``."""
+    """Return the whole page. All its content comes from ``document``."""
     verdict = document["verdict"]
     body = [
         f"<h1>{_badge(verdict)} Audit of the pair {escape(document['pair'])}</h1>",
         f"<p>{WORDS[verdict]}</p>",
         f'<p class="faint">{escape(_facts(document))}</p>',
-        _list("What stopped it", [document["error"]["message"]] if "error" in document else []),
+        _list("Why the audit stopped", [document["error"]["message"]] if "error" in document else []),
         _list("Not checked", document["not_checked"]),
         *(_topic(topic) for topic in document["topics"]),
         _words(),
@@ -64,11 +65,11 @@ def page(document: Document) -> str:
 
 
 def _facts(document: Document) -> str:
-    parts = [f"began {document['began']}"]
+    parts = [f"started {document['began']}"]
     if "records" in document:
         records = document["records"]
-        parts.append(f"{records['source']:,} records on the sources, {records['target']:,} on the targets")
-        parts.append(f"{document.get('records_read_again', 0):,} read again")
+        parts.append(f"{records['source']:,} source records, {records['target']:,} target records")
+        parts.append(f"{document.get('records_read_again', 0):,} records read again")
     if "seconds" in document:
         parts.append(f"{document['seconds']:.0f} s")
     return "; ".join([*parts, f"run {document['run']}"])
@@ -79,15 +80,15 @@ def _topic(topic: Document) -> str:
     names = f"{source['cluster']}:{source['topic']} → {target['cluster']}:{target['topic']}"
     how = {
         "online": "a snapshot while producers write",
-        "complete": "nobody writes on the source: everything must be there",
-        "disaster": "what was never copied is the lost tail",
+        "complete": "no producer writes to the source: all records must be on the target",
+        "disaster": "records that were never replicated are the lost tail",
     }
     partitions = topic["partitions"]
     compared = sum(item["source"]["records"] for item in partitions)
     parts = [
         f"<h2>{_badge(topic['verdict'])} {escape(names)}</h2>",
         f'<p class="faint">{how[topic["mode"]]}; {compared:,} records in {len(partitions)} partitions</p>',
-        _list("Why it is not proven", topic["reasons"]),
+        _list("Why this is not PROVEN", topic["reasons"]),
         _list("Notes", topic["notes"]),
         _classes(topic["classes"]),
         _coverage(topic),
@@ -99,7 +100,7 @@ def _topic(topic: Document) -> str:
 
 def _classes(classes: Sequence[Document]) -> str:
     if not classes:
-        return "<p>No difference.</p>"
+        return "<p>No differences.</p>"
     rows = [
         [
             _badge(item["verdict"]),
@@ -111,7 +112,7 @@ def _classes(classes: Sequence[Document]) -> str:
         ]
         for item in classes
     ]
-    return "<h3>Differences</h3>" + _table(["", "kind", "records", "what it means", "from – to", "where"], rows, {2})
+    return "<h3>Differences</h3>" + _table(["", "kind", "records", "meaning", "from – to", "where"], rows, {2})
 
 
 def _places(item: Document) -> str:
@@ -132,7 +133,7 @@ def _places(item: Document) -> str:
 
 
 def _coverage(topic: Document) -> str:
-    """A bar for each partition: green as far as chunks are equal at once, the rest by what was found there."""
+    """Draw a bar for each partition: green for chunks that are equal in the first pass, the rest by its differences."""
     partitions: Sequence[Document] = topic["partitions"]
     if not partitions:
         return ""
@@ -145,7 +146,7 @@ def _coverage(topic: Document) -> str:
         share = item["chunks_equal"] / chunks if item["source"]["chunks"] or item["target"]["chunks"] else 1.0
         full = max(2.0, (width - left - 180) * item["source"]["records"] / most)
         top = row * height + 3
-        reported = f"{item['source']['records']:,} records, {100 * share:.1f} % at once"
+        reported = f"{item['source']['records']:,} records, {100 * share:.1f} % equal"
         rest = "#c62828" if wrong & set(item["differences"]) else "#d4a72c"
         shapes.append(
             f'<text x="4" y="{top + 10}">partition {item["partition"]}</text>'
@@ -154,14 +155,14 @@ def _coverage(topic: Document) -> str:
             f'<text x="{left + full + 6:.1f}" y="{top + 10}">{reported}</text>'
         )
     return (
-        '<h3>Coverage</h3><p class="faint">Length: records on the source. Green: equal in the first pass; yellow: read '
-        "again and explained above; red: something there is wrong.</p>"
+        '<h3>Coverage</h3><p class="faint">Length: source records. Green: equal in the first pass. Yellow: read again '
+        "and explained above. Red: the partition has an error.</p>"
         + _svg(width, len(partitions) * height + 6, shapes, "coverage of each partition")
     )
 
 
 def _offsets(partitions: Sequence[Document]) -> str:
-    """Target offset minus source offset over time: steps show markers, resends and what was left out."""
+    """Draw target offset minus source offset over time. Steps show markers, resends and skipped records."""
     curves = {item["partition"]: item["map"] for item in partitions if len(item["map"]) > 1}
     if not curves:
         return ""
@@ -191,17 +192,17 @@ def _offsets(partitions: Sequence[Document]) -> str:
         f'<text x="{width - 12}" y="{height - 6}" text-anchor="end">{_moment(high)}</text>',
     ]
     return (
-        '<h3>Offsets</h3><p class="faint">Target offset minus source offset of equal records, by timestamp: a line '
-        "for each partition. Steps come from transaction markers and resends, and are harmless.</p>"
+        '<h3>Offsets</h3><p class="faint">Target offset minus source offset of equal records by timestamp, one line '
+        "for each partition. Transaction markers and resends cause steps, which are harmless.</p>"
         + _svg(width, height, shapes, "offset difference over time")
     )
 
 
 def _committed_offsets(committed_offsets: Sequence[Document], partitions: Sequence[Document]) -> str:
     if not committed_offsets:
-        return '<p class="faint">No positions were compared: nothing was moved yet.</p>'
+        return '<p class="faint">No committed offsets were compared, because no group was moved yet.</p>'
     exact = sum(item["verdict"] == "EXACT" for item in committed_offsets)
-    text = f"<h3>Positions</h3><p>{exact} of {len(committed_offsets)} are exact.</p>"
+    text = f"<h3>Committed offsets</h3><p>{exact} of {len(committed_offsets)} are exact.</p>"
     ranges = {item["partition"]: item for item in partitions}
     shapes, height, width, left = [], 16, 760, 190
     for row, item in enumerate(committed_offsets):
@@ -216,8 +217,8 @@ def _committed_offsets(committed_offsets: Sequence[Document], partitions: Sequen
                 shapes.append(f'<circle cx="{x:.1f}" cy="{top + 5}" r="{size}" fill="{colour}"/>')
         shapes.append(f'<text x="{width - 64}" y="{top + 9}">{item["verdict"]}</text>')
     text += (
-        '<p class="faint">Where each group stands in the log of the source (blue) and of the target (orange).</p>'
-        + _svg(width, len(committed_offsets) * height + 6, shapes, "positions of the groups")
+        '<p class="faint">Committed offset of each group in the log of the source (blue) and the target (orange).</p>'
+        + _svg(width, len(committed_offsets) * height + 6, shapes, "committed offsets of the groups")
     )
     wrong = [item for item in committed_offsets if item["verdict"] != "EXACT" or item["resent"]]
     if wrong:
@@ -240,9 +241,9 @@ def _committed_offsets(committed_offsets: Sequence[Document], partitions: Sequen
             "partition",
             "source offset",
             "target offset",
-            "committed_offset",
+            "committed offset",
             "sent twice by the flow",
-            "",
+            "reason",
         ]
         text += _table(heads, rows, {2, 3, 4, 6})
     return text
@@ -250,10 +251,10 @@ def _committed_offsets(committed_offsets: Sequence[Document], partitions: Sequen
 
 def _words() -> str:
     return (
-        "<h2>How to read this</h2><p>PROVEN: compared and equal, or the difference is explained. REFUTED: shown to be "
-        "wrong. UNKNOWN: could not be looked at; it is not a proof. Offsets are labels: they may differ on both sides "
-        "although all records are equal. Records are compared by fingerprints of key, value, headers, order and, where "
-        "both topics keep it, the timestamp; payloads are not on this page.</p>"
+        "<h2>How to read this page</h2><p>PROVEN: compared and equal, or the difference is explained. REFUTED: proven "
+        "to be wrong. UNKNOWN: not everything could be compared, so this is not a proof. The offsets of a record may "
+        "differ on the two clusters although all records are equal. Records are compared by fingerprints of key, "
+        "value, headers, order and, if both topics keep it, the timestamp. Payloads are not on this page.</p>"
     )
 
 

@@ -1,9 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The plan: what is to be compared, as the verify role writes it. Schema: docs/audit.md.
+"""Parse the plan of an audit, which the role verify writes. docs/audit.md describes its schema.
 
-Secrets are never part of it: ``secrets`` names a file or an environment variable that holds a JSON object of client
+A plan contains no secrets. Its key ``secrets`` names a file or an environment variable with a JSON object of client
 properties.
 """
 
@@ -28,19 +28,24 @@ GUARANTEES = ("at_least_once", "exactly_once")
 
 @dataclass(frozen=True)
 class Cluster:
+    """One cluster of the plan."""
+
     alias: str
     cluster_id: str
     bootstrap_servers: str
-    client: Mapping[str, str]  # names of the Java clients, secrets included
+    client: Mapping[str, str]  # properties of Java clients, secrets included
 
 
 @dataclass(frozen=True)
 class TopicSide:
-    """``live``: records behind the planned end are expected, because somebody writes there rightly."""
+    """The source or the target of a topic pair."""
 
+    #: Cluster alias.
     cluster: str
     topic: str
+    #: None: do not check the topic id.
     topic_id: str | None
+    #: True: producers may write here, so records after the planned end are expected.
     live: bool
 
     def __str__(self) -> str:
@@ -49,7 +54,7 @@ class TopicSide:
 
 @dataclass(frozen=True)
 class PlannedRange:
-    """Offsets [start, end); None: the log start, or the end that the audit finds."""
+    """Offsets [start, end) to compare. None: the log start offset, or the end offset when the audit runs."""
 
     start: int | None
     end: int | None
@@ -57,90 +62,113 @@ class PlannedRange:
 
 @dataclass(frozen=True)
 class PlannedPartition:
+    """One partition of a topic pair."""
+
     number: int
     source: PlannedRange
     target: PlannedRange
-    replicated: int | None  # source offset below which the flow says that it has copied everything
+    replicated: int | None  # source offset before which the flow reports that it replicated everything; None: unknown
 
 
 @dataclass(frozen=True)
 class CommittedOffsets:
-    """``truth``: the side whose position is right; the other one is judged. ``None``: the group has no commit.
-
-    ``own``: where the group itself stood on the judged side when it left that side earlier; it has read what is below.
-    """
+    """The committed offsets of a group on one partition, on both clusters."""
 
     group: str
     partition: int
+    #: ``source`` or ``target``: the side whose committed offset is right. The other one is judged.
     truth: str
+    #: Committed offset on each side. None: the group has none.
     source: int | None
     target: int | None
+    #: Committed offset on the judged side when the group left it earlier: it has read everything before. None: unknown.
     own: int | None = None
 
     @property
     def given(self) -> str:
-        """The side that is judged."""
+        """The side whose committed offset is judged."""
         return "target" if self.truth == "source" else "source"
 
     def watched(self, name: str) -> set[int]:
-        """Offsets of one side whose ranks are needed."""
+        """Return the offsets of one side whose ranks are needed."""
         own = self.own if name == self.given else None
         return {offset for offset in (getattr(self, name), own) if offset is not None}
 
 
 @dataclass(frozen=True)
 class Topic:
+    """One topic pair."""
+
     name: str
     source: TopicSide
     target: TopicSide
+    #: ``complete``, ``online`` or ``disaster``.
     mode: str
+    #: Isolation level for the source.
     isolation: str
+    #: ``at_least_once`` or ``exactly_once``: the delivery guarantee of the flow.
     guarantee: str
+    #: True: the flow transforms records, so they cannot be compared.
     transformed: bool
+    #: True: the planned start is agreed, so earlier records are not a reason for UNKNOWN.
     baseline: bool
-    fresh: bool  # the positions are of now: one below a log start will be reset, and was not overtaken by retention
+    #: True: the committed offsets are current. One below the log start offset will be reset, instead of having been
+    #: overtaken by retention.
+    fresh: bool
+    #: Kinds of differences that do not refute.
     accept: tuple[str, ...]
     partitions: tuple[PlannedPartition, ...]
     committed_offsets: tuple[CommittedOffsets, ...]
 
     @property
     def partition_numbers(self) -> list[int]:
+        """The numbers of all partitions."""
         return [partition.number for partition in self.partitions]
 
 
 @dataclass(frozen=True)
 class AuditPlan:
+    """A parsed plan."""
+
+    #: Id of the run that wrote the plan.
     run: str
+    #: Name of the pair.
     pair: str
+    #: Clusters by alias.
     clusters: Mapping[str, Cluster]
     topics: tuple[Topic, ...]
+    #: The plan as it was read.
     document: Mapping[str, Any] = field(repr=False, compare=False, default_factory=dict)
 
 
 def load(path: Path, environment: Mapping[str, str] | None = None) -> AuditPlan:
-    """Raises `AuditError` ``plan_unreadable``, ``plan_version`` or ``plan_invalid``."""
+    """Read and parse a plan.
+
+    Raises `AuditError` ``plan_unreadable``, ``plan_version``, ``plan_invalid`` or ``secrets_missing``.
+    """
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
         raise AuditError("plan_unreadable", f"The plan {path} cannot be read: {error.strerror}.") from error
     except ValueError as error:
-        raise AuditError("plan_unreadable", f"The plan {path} is no JSON: {error}.") from error
+        raise AuditError("plan_unreadable", f"The plan {path} is not JSON: {error}.") from error
     return parse(document, os.environ if environment is None else environment, path.parent)
 
 
 def parse(document: Any, environment: Mapping[str, str], folder: Path = Path()) -> AuditPlan:
+    """Parse a plan. ``folder``: the folder that relative paths of secrets refer to."""
     root = _Node(document, "plan")
     schema = root.text("schema")
     if schema != SCHEMA:
         raise AuditError(
             "plan_version",
-            f'The plan has the schema "{schema}", this audit reads "{SCHEMA}". '
-            "Let the verify role of the same release write it.",
+            f'The plan has the schema "{schema}", but this audit reads "{SCHEMA}". '
+            "Write the plan with the role verify of the same release.",
         )
     clusters = {alias: _cluster(alias, node, environment, folder) for alias, node in root.node("clusters").members()}
     topics = tuple(_topic(node, clusters) for node in root.items("topics"))
     if not topics:
-        raise AuditError("plan_invalid", "The plan names no topic: there is nothing to prove.")
+        raise AuditError("plan_invalid", "The plan names no topic, so there is nothing to prove.")
     root.finish("run", "pair")
     return AuditPlan(root.text("run"), root.text("pair"), clusters, topics, document)
 
@@ -168,7 +196,7 @@ def _secrets(where: Mapping[str, Any], environment: Mapping[str, str], folder: P
         except OSError as error:
             raise AuditError("secrets_missing", f"{place}: {name} cannot be read: {error.strerror}.") from error
     else:
-        raise AuditError("plan_invalid", f'{place}: "secrets" names either "env" or "file".')
+        raise AuditError("plan_invalid", f'{place}: "secrets" must have exactly one of the keys "env" and "file".')
     try:
         found = json.loads(text)
         if not isinstance(found, dict):
@@ -185,7 +213,7 @@ def _topic(node: _Node, clusters: Mapping[str, Cluster]) -> Topic:
     partitions = tuple(_partition(item) for item in node.items("partitions"))
     numbers = [partition.number for partition in partitions]
     if sorted(numbers) != list(range(len(numbers))) or not numbers:
-        raise node.wrong(f"partitions must be numbered 0 to n-1, each once; found {sorted(numbers)}")
+        raise node.wrong(f"partitions must have the numbers 0 to n-1, each once; found {sorted(numbers)}")
     committed_offsets = tuple(_committed_offset(item, len(numbers)) for item in node.items("committed_offsets", ()))
     accept = tuple(str(kind) for kind in node.value("accept", list, []))
     unknown = sorted(set(accept) - set(KINDS))
@@ -233,7 +261,7 @@ def _range(node: _Node) -> PlannedRange:
     found = PlannedRange(node.value("start", int, None), node.value("end", int, None))
     start, end = found.start or 0, found.end
     if start < 0 or (end is not None and end < start):
-        raise node.wrong(f"[{found.start}, {found.end}) is no range of offsets")
+        raise node.wrong(f"[{found.start}, {found.end}) is not a valid range of offsets")
     node.finish()
     return found
 
@@ -248,7 +276,7 @@ def _committed_offset(node: _Node, partitions: int) -> CommittedOffsets:
         node.value("own", int, None),
     )
     if not 0 <= committed_offset.partition < partitions:
-        raise node.wrong(f"there is no partition {committed_offset.partition}")
+        raise node.wrong(f"the partition {committed_offset.partition} does not exist")
     node.finish()
     return committed_offset
 
@@ -257,19 +285,21 @@ _REQUIRED: Any = object()
 
 
 class _Node:
-    """One object of the document: says where it stands when something is wrong with it."""
+    """One object of the plan. Its errors name its path in the plan."""
 
     def __init__(self, found: Any, where: str) -> None:
         self.where = where
         if not isinstance(found, dict):
-            raise self.wrong(f"an object is wanted, found {type(found).__name__}")
+            raise self.wrong(f"wanted an object, found {type(found).__name__}")
         self._found: dict[str, Any] = found
         self._asked: set[str] = set()
 
     def wrong(self, text: str) -> AuditError:
+        """Return the error for this object."""
         return AuditError("plan_invalid", f"{self.where}: {text}.")
 
     def value(self, name: str, kind: type, default: Any = _REQUIRED) -> Any:
+        """Return the value of a key. Raises if it is missing without a default, or of another type."""
         self._asked.add(name)
         if name not in self._found or (self._found[name] is None and default is not _REQUIRED):
             if default is _REQUIRED:
@@ -281,33 +311,39 @@ class _Node:
         return found
 
     def text(self, name: str) -> str:
+        """Return a text that is not empty."""
         found: str = self.value(name, str)
         if not found:
             raise self.wrong(f'"{name}" is empty')
         return found
 
     def choice(self, name: str, choices: tuple[str, ...], default: Any = _REQUIRED) -> str:
+        """Return a text that is one of ``choices``."""
         found: str = self.value(name, str, default)
         if found not in choices:
-            raise self.wrong(f'"{name}" is {found!r}; it is one of {", ".join(choices)}')
+            raise self.wrong(f'"{name}" is {found!r}, wanted one of {", ".join(choices)}')
         return found
 
     def mapping(self, name: str, default: Any = _REQUIRED) -> dict[str, Any]:
+        """Return an object as a dictionary."""
         found: dict[str, Any] = self.value(name, dict, default)
         return found
 
     def node(self, name: str) -> _Node:
+        """Return an object as a node."""
         return _Node(self.value(name, dict), f"{self.where}.{name}")
 
     def members(self) -> list[tuple[str, _Node]]:
+        """Return all members by name, each as a node."""
         return [(name, _Node(found, f"{self.where}.{name}")) for name, found in self._found.items()]
 
     def items(self, name: str, default: Any = _REQUIRED) -> list[_Node]:
+        """Return the objects of a list as nodes."""
         found = self.value(name, list, list(default) if default is not _REQUIRED else _REQUIRED)
         return [_Node(item, f"{self.where}.{name}[{number}]") for number, item in enumerate(found)]
 
     def finish(self, *also: str) -> None:
-        """A key that nobody reads is a mistake: the plan would mean less than its writer thinks."""
+        """Raise if the object has a key that was not read: the plan would mean less than its author expects."""
         unknown = sorted(set(self._found) - self._asked - set(also))
         if unknown:
-            raise self.wrong(f'"{unknown[0]}" is not known here')
+            raise self.wrong(f'the key "{unknown[0]}" is unknown')

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Tells how far a long run is: on standard error, a line every few seconds."""
+"""Report the progress of a long run: one line on standard error every few seconds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ EVERY = 5.0
 
 
 class ProgressReporter:
-    """Lines of the form ``audit  12.3 s  text``."""
+    """Write lines of the form ``audit  12.3 s  text``."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet
@@ -31,7 +31,10 @@ class ProgressReporter:
             sys.stderr.flush()
 
     def watch(self, jobs: Sequence[Future[Any]], what: str, planned: int, read: Callable[[], int]) -> None:
-        """Until all jobs have ended; raises what the first failing one raised."""
+        """Report progress until all jobs have ended, and raise the error of the first failed job.
+
+        ``planned``: number of records. ``read``: returns the number of records read so far.
+        """
         began = time.monotonic()
         while wait(jobs, timeout=EVERY).not_done:
             done, seconds = read(), time.monotonic() - began
@@ -44,9 +47,9 @@ class ProgressReporter:
 
 
 def rows_read(session: Any) -> int:
-    """Rows that running and finished reads have delivered so far, as Spark's own status store has them.
+    """Return the number of rows that running and finished reads have returned, from Spark's status store.
 
-    Private API of Spark (org.apache.spark.sql.execution.ui.SQLAppStatusStore): no answer counts as no progress.
+    This is a private API of Spark (org.apache.spark.sql.execution.ui.SQLAppStatusStore). An error counts as 0 rows.
     """
     try:
         store = session._jsparkSession.sharedState().statusStore()

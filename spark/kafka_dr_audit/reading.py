@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reading records with Spark: fingerprints only, made inside of generated code, so that no payload leaves the reader.
+"""Read records with Spark as fingerprints, computed in generated code, so that no payload leaves the reader.
 
 Sources: Spark 4.0 Structured Streaming + Kafka Integration Guide; org.apache.spark.sql.kafka010.KafkaSourceProvider.
 """
@@ -28,9 +28,9 @@ if TYPE_CHECKING:
 K = TypeVar("K")
 OffsetRanges = Mapping[TopicPartition, tuple[int, int]]
 
-# Spark's defaults fetch 500 records a poll, with two round trips each; those wait behind a fetch that was sent ahead,
-# which at the end of a log waits for records that nobody wants (half a second by default). Larger fetches than these
-# fill a small heap with what lives long enough to be copied: half of the time went to collecting garbage.
+# By default, Spark fetches 500 records in a poll, with two round trips each. Each poll also waits for a prefetch that,
+# at the end of a log, waits half a second for records that are not needed. Larger fetches than these fill a small heap
+# with objects that live long enough for the garbage collector to move them, which took half of the time.
 TUNING = {
     "kafka.fetch.max.wait.ms": "10",
     "kafka.max.poll.records": "10000",
@@ -40,19 +40,21 @@ TUNING = {
     "kafkaConsumer.pollTimeoutMs": "60000",
 }
 CHUNK, RANK, END = 0, 1, 2
-RANK_BITS = 33  # of monotonically_increasing_id: the number of a row in its task; the task's number lies above
+# Bits of monotonically_increasing_id for the number of a row in its task. The higher bits are the number of the task.
+RANK_BITS = 33
 SUMMARY = (
     "topic long, partition int, kind byte, first long, last long, records long, digest long, oldest long, newest long"
 )
 
 
 class FingerprintReader:
-    """Fingerprints of this run: they compare with each other only, for the seed is theirs alone."""
+    """Reads records as fingerprints. Fingerprints of different runs cannot be compared, because their seeds differ."""
 
     def __init__(self, session: SparkSession, seed: int, marker: str) -> None:
         self._session, self._seed, self._marker = session, seed, marker
 
     def names(self, topics: Iterable[str]) -> dict[int, str]:
+        """Return topic names by their fingerprints. Raises `AuditError` ``names_collide``."""
         wanted = sorted(set(topics))
         rows = self._session.createDataFrame([(name,) for name in wanted], "name string").selectExpr(
             "name", "xxhash64(name) as id"
@@ -60,12 +62,12 @@ class FingerprintReader:
         found = {int(row["id"]): str(row["name"]) for row in rows.collect()}
         if len(found) != len(wanted):
             raise AuditError(
-                "names_collide", "Two topics have the same fingerprint: run the audit for one of them alone."
+                "names_collide", "Two topic names have the same fingerprint. Run the audit for one of them alone."
             )
         return found
 
     def records(self, cluster: Cluster, isolation: str, ranges: OffsetRanges) -> DataFrame:
-        """One Spark partition for each Kafka partition, in the order of its offsets."""
+        """Return the records in ``ranges``: one Spark partition for each Kafka partition, in the order of offsets."""
         assign: dict[str, list[int]] = {}
         starts: dict[str, dict[str, int]] = {}
         ends: dict[str, dict[str, int]] = {}
@@ -89,15 +91,16 @@ class FingerprintReader:
         return source.load()
 
     def whole(self, timestamps: Sequence[str], of: Sequence[str]) -> str:
-        """SQL of a record's fingerprint. ``timestamps``: those of the topics ``of`` where they count.
+        """Return the SQL of a record's fingerprint. ``timestamps``: the topics among ``of`` whose timestamps count.
 
-        xxhash64 leaves nulls out, so that each nullable part says first whether it is there. Header values may be
-        null one by one: joined with a marker that nobody else knows, they say where. No lambda: one would take the
-        whole stage out of generated code.
+        xxhash64 skips nulls, so each nullable part is preceded by whether it is null. Single header values may be null,
+        so they are joined with a secret marker in place of nulls. A lambda is avoided because it would exclude the
+        whole stage from generated code.
         """
         return f"xxhash64({self._seed}L, {KEY}, {VALUE}, {self._headers()}, {_stamp(timestamps, of)})"
 
     def parts(self) -> list[str]:
+        """Return the SQL of the fingerprints of key, value and headers."""
         hashed = {"key": KEY, "value": VALUE, "headers": self._headers()}
         return [f"xxhash64({self._seed}L, {sql}) as {name}" for name, sql in hashed.items()]
 
@@ -108,18 +111,19 @@ class FingerprintReader:
 
         own = f"size(headers) - {SALVAGED}"
         salvaged = f"{own} >= 0 and element_at(headers.key, -{SALVAGED}) = 'kafka_dr.salvage.cluster'"
-        # Most records have none: what follows `else` costs a quarter of everything.
+        # Most records have no headers, and the branch after `else` would take a quarter of the total time.
         return (
             "case when headers is null then -1L when size(headers) = 0 then 0L "
             f"when {salvaged} then if({own} = 0, -1L, {some(f'(slice(headers, 1, {own}))')}) else {some('headers')} end"
         )
 
     def buckets(self, records: DataFrame, whole: str, size: int) -> DataFrame:
-        """Level 1: runs of ``size`` records (a power of two) by their rank, digested without leaving generated code.
+        """Level 1: digest runs of ``size`` records (a power of two) by rank, entirely in generated code.
 
-        Rows: ``run`` (task and number of the run, see `RANK_BITS`), topic, partition, records, digest, first and last
-        offset, oldest and newest millisecond. A task reads one Kafka partition in order and Spark numbers its rows, so
-        that nothing needs sorting; only these rows are shuffled. The digest covers each record's place in its run.
+        Rows: ``run`` (number of the task and of the run, see `RANK_BITS`), topic, partition, number of records, digest,
+        first and last offset, oldest and newest timestamp. A task reads one Kafka partition in order, and Spark numbers
+        its rows, so no sorting is needed, and only these rows are shuffled. The digest covers each record's index in
+        its run.
         """
         from pyspark.sql.functions import expr
 
@@ -133,7 +137,7 @@ class FingerprintReader:
         )
         word = "bit_xor(xxhash64(whole, inside)) as digest"
         ends = ["min(offset) as first", "max(offset) as last", "min(stamp) as oldest", "max(stamp) as newest"]
-        # The topic of a run's first record is enough: hashing that of each would cost a tenth of everything.
+        # The topic of a run's first record suffices. Hashing the topic of every record would take a tenth of the time.
         place = ["max(if(inside = 0, xxhash64(topic), null)) as topic", "min(partition) as partition"]
         return (
             columns.selectExpr(f"shiftright(id, {size.bit_length() - 1}) as run", f"id & {size - 1}L as inside", "*")
@@ -142,14 +146,17 @@ class FingerprintReader:
         )
 
     def summaries(self, records: DataFrame, whole: str, recipe: Recipe) -> DataFrame:
-        """Chunks whose borders the content decides: rows of `SUMMARY`; nothing is shuffled and no record is kept."""
+        """Level 1, second pass: digest chunks whose borders the content determines. Rows have the schema `SUMMARY`.
+
+        Nothing is shuffled, and no record is kept.
+        """
         columns = records.selectExpr(
             "xxhash64(topic) as topic", "partition", "offset", "unix_millis(timestamp) as stamp", f"{whole} as whole"
         )
         return columns.mapInArrow(recipe, SUMMARY)
 
     def details(self, records: DataFrame, whole: str) -> DataFrame:
-        """Level 2: fingerprints of each record and of its parts, and SHA-256 of key and value for the report."""
+        """Level 2: return fingerprints of each record and its parts, and SHA-256 of key and value for the report."""
         return records.selectExpr(
             "xxhash64(topic) as topic",
             "partition",
@@ -164,7 +171,7 @@ class FingerprintReader:
         )
 
 
-# Headers that the playbook salvage puts behind those of a record: they say where it was first, and are not its own.
+# Number of headers that the playbook salvage appends to a record. They name its origin, and are not compared.
 SALVAGED = 4
 KEY = "key is null, key"
 VALUE = "value is null, value"
@@ -181,23 +188,24 @@ def _stamp(timestamps: Sequence[str], of: Sequence[str]) -> str:
 
 @dataclass(frozen=True)
 class AuditContext:
-    """What both levels read with."""
+    """What both levels need to read records."""
 
     plan: AuditPlan
     brokers: Mapping[str, Brokers]
     reader: FingerprintReader
     session: SparkSession
-    names: Mapping[int, str]  # topics by their fingerprints, which the rows have
+    names: Mapping[int, str]  # topic names by their fingerprints, which the rows contain
     progress: ProgressReporter
-    budget: int  # records of both sides that are read one by one, and held in memory; longer runs only count
-    settle: float  # seconds that copies of a snapshot's last records may take to arrive
+    budget: int  # number of records of both sides to read one by one into memory; longer runs are only counted
+    settle: float  # seconds to wait until the last records of an online snapshot are replicated
 
     @cached_property
     def ids(self) -> dict[str, int]:
+        """Fingerprints by topic name."""
         return {topic: number for number, topic in self.names.items()}
 
     def collect(self, frames: Mapping[K, DataFrame], what: str, planned: int) -> dict[K, pa.Table]:
-        """One Spark job for each frame, all at the same time; ``planned``: records that they read."""
+        """Run one Spark job for each frame, all at the same time. ``planned``: number of records that they read."""
         before = rows_read(self.session)
         with ThreadPoolExecutor() as pool:
             jobs = {key: pool.submit(frame.toArrow) for key, frame in frames.items()}
@@ -206,7 +214,7 @@ class AuditContext:
 
 
 class Recipe:
-    """What a worker does with the rows of one task; pickled, so it holds plain values only."""
+    """The function that a worker applies to the rows of one task. It is pickled, so it holds only plain values."""
 
     def __init__(
         self, size: int, watched: Mapping[tuple[int, int], list[int]], borders: Mapping[tuple[int, int], int]
@@ -220,7 +228,7 @@ class Recipe:
             if not len(columns[0]):
                 continue
             topic, partition, offset, stamp, whole = columns
-            # A task reads one Kafka partition; anything else shows as a second END row and is refused.
+            # A task reads one Kafka partition. Otherwise there is a second END row, which is refused later.
             place = (int(topic[0]), int(partition[0]))
             if place not in open_:
                 open_[place] = Chunker(self._size, sorted(self._watched.get(place, ())), self._borders.get(place))

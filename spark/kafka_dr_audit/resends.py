@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How many second copies a crash of the flow explains. Pure.
+"""Decide how many second copies a crash of the flow explains.
 
-A source task that ended without storing its offsets sends again what it had sent since it stored them last: a bounded
-part of a log. A flow that started without stored offsets, or from wrong ones, replicates a whole log again.
+After a crash, a source task sends again all records since it last stored its offsets: a limited part of a log. A flow
+that starts without stored offsets, or from wrong ones, replicates a whole log again.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from dataclasses import dataclass
 
 __all__ = ["SHARE", "SMALL", "Doubled", "unexplained"]
 
-#: So many second copies in one topic are explained whatever their share: a flow may crash before it stored any offset.
+#: Up to this number, second copies in a topic are always explained: a flow may crash before it first stores offsets.
 SMALL = 1000
-#: The part of a partition's records from which on second copies are not explained.
+#: From this share of a partition's records on, second copies are not explained.
 SHARE = 0.5
 
 
@@ -37,6 +37,6 @@ class Doubled:
 
 
 def unexplained(found: Mapping[int, Doubled]) -> list[Doubled]:
-    """Partitions in which more came twice than a crash explains."""
+    """Return the partitions with more second copies than a crash explains."""
     large = [one for _partition, one in sorted(found.items()) if one.copies >= SHARE * one.records]
     return large if sum(one.copies for one in large) > SMALL else []

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A Spark session that can read Kafka: Java, the connector's jars, and settings that the audit rests on."""
+"""Start a Spark session that can read Kafka, with Java, the connector's jars, and the settings that the audit needs."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from typing import Any
 from .errors import AuditError
 
 JAVA = 17
-# Spark 4.0.0 with the kafka-clients that its connector declares: a newer one breaks it (NoSuchMethodError).
-# File names and their SHA-256.
+# The jars of Spark 4.0.0 with their SHA-256. kafka-clients has the version that the connector declares: a newer one
+# breaks the connector (NoSuchMethodError).
 CONNECTOR = {
     "spark-sql-kafka-0-10_2.13-4.0.0.jar": "33a3b8b04df4a2e43c9d5bf8ca5972936a1ac662f2714e014d00ef6f27468bf3",
     "spark-token-provider-kafka-0-10_2.13-4.0.0.jar": (
@@ -42,15 +42,15 @@ LOCAL = "local[*]"
 _NEEDED = {
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
-    "spark.executor.heartbeatInterval": "2s",  # progress is told with it
+    "spark.executor.heartbeatInterval": "2s",  # heartbeats carry the progress
     "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
     "spark.sql.execution.pythonUDF.arrow.enabled": "true",
-    # The evidence must not depend on what a cluster's defaults file says.
+    # The result must not depend on the defaults file of a Spark cluster.
     "spark.sql.session.timeZone": "UTC",
     "spark.speculation": "false",
-    # By the connector's newer interface (KafkaBatch): the older one makes a Row of every record, and unmakes it.
+    # Use the connector's newer interface (KafkaBatch). The older one converts every record to a Row and back.
     "spark.sql.sources.useV1SourceList": "",
-    # Every partition is read once: what a reader fetched beyond its range would only fill the heap until it expires.
+    # Every partition is read once, so records fetched beyond a range would only fill the heap until they expire.
     "spark.kafka.consumer.cache.capacity": "1",
     "spark.kafka.consumer.fetchedData.cache.timeout": "1s",
     "spark.kafka.consumer.fetchedData.cache.evictorThreadRunInterval": "1s",
@@ -59,40 +59,44 @@ _NEEDED = {
 
 @dataclass(frozen=True)
 class Resources:
-    """How Spark is to run. ``jars``: a folder with the connector, for machines without Maven Central."""
+    """How to run Spark."""
 
+    #: Spark master. None: ``local[*]``.
     master: str | None = None
     driver_memory: str = "1g"
+    #: Folder with the connector, for machines without access to Maven Central.
     jars: Path | None = None
+    #: Additional Spark settings.
     conf: Mapping[str, str] = field(default_factory=dict)
 
 
 def default_cache() -> Path:
-    """Where downloads are kept, outside of every checkout."""
+    """Return the folder for downloads, outside any checkout."""
     own = os.environ.get("KAFKA_DR_CACHE")
     base = Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "switchback.kafka_dr"
     return base.expanduser().absolute() / f"spark-{SPARK}"
 
 
 def where(resources: Resources) -> str:
-    """The master, as far as it is told here."""
+    """Return the Spark master, for messages."""
     return "as submitted" if SUBMITTED in os.environ else resources.master or LOCAL
 
 
 def archive() -> Path:
-    """The class archive that ``--prepare`` makes for this Python environment and the Java of now."""
+    """Return the path of the class archive that ``--prepare`` writes for this Python environment and this Java."""
     return Path(sys.prefix, "share", "switchback.kafka_dr", f"spark-{SPARK}-{_java()}.jsa")
 
 
 def start(resources: Resources, output: Path, record: Path | None = None) -> Any:
-    """A `SparkSession`. Raises `AuditError` ``java_missing``, ``connector_missing``, ``spark_failed``.
+    """Start and return a `SparkSession`.
 
-    ``record``: where the JVM is to write a class archive when it ends.
+    ``output``: folder for Spark's log. ``record``: path of the class archive that the JVM writes when it ends. None: it
+    writes none. Raises `AuditError` ``java_missing``, ``connector_missing``, ``connector_damaged`` or ``spark_failed``.
     """
     import pyspark
     from pyspark.sql import SparkSession
 
-    # Workers run the same Python as the driver, not whatever "python3" is on the path.
+    # Workers must run the same Python as the driver, not the "python3" on the path.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     if SUBMITTED in os.environ:
         settings = _submitted(resources)
@@ -111,22 +115,22 @@ def start(resources: Resources, output: Path, record: Path | None = None) -> Any
 
 
 def _submitted(resources: Resources) -> dict[str, str]:
-    """Started by ``spark-submit``: where and how Spark runs was said there, the connector included."""
+    """Return the settings for a start by ``spark-submit``, whose arguments define the master and the connector."""
     from pyspark import SparkConf, SparkContext
 
-    SparkContext._ensure_initialized()  # until then, SparkConf knows nothing of what was submitted
-    said = SparkConf()
-    if not any(said.get(name, "") for name in ("spark.jars", "spark.jars.packages")):
+    SparkContext._ensure_initialized()  # otherwise SparkConf does not have the submitted settings
+    submitted = SparkConf()
+    if not any(submitted.get(name, "") for name in ("spark.jars", "spark.jars.packages")):
         raise AuditError(
             "connector_missing",
-            f"spark-submit was started without the Kafka connector: add --jars {','.join(CONNECTOR)} with their "
+            f"spark-submit was started without the Kafka connector. Add --jars {','.join(CONNECTOR)} with their "
             f"folders, or --packages org.apache.spark:spark-sql-kafka-0-10_2.13:{SPARK}.",
         )
     return {**_NEEDED, **resources.conf}
 
 
 def end(session: Any, seconds: float) -> None:
-    """Stop Spark and wait for the end of its JVM, which otherwise ends some time after this process."""
+    """Stop Spark, and wait up to ``seconds`` for the end of its JVM, which otherwise ends after this process."""
     context = session.sparkContext
     session.stop()
     machine = context._gateway.proc
@@ -135,16 +139,16 @@ def end(session: Any, seconds: float) -> None:
 
 
 def _own(resources: Resources, output: Path, version: str, record: Path | None) -> dict[str, str]:
-    """Read when the JVM starts."""
+    """Return the settings that the JVM reads when it starts."""
     kept = archive()
     shared = f"-XX:ArchiveClassesAtExit={record}" if record else f"-XX:SharedArchiveFile={kept}"
     options = [
         "-XX:+UseParallelGC",
-        # Records live for moments: where half of the heap is for such, a tenth of the time went to collecting them.
+        # Records live only briefly. With half of the heap for young objects, collecting them takes a tenth of the time.
         f"-Xms{resources.driver_memory}",
         "-XX:NewRatio=1",
         f"-Dlog4j2.configurationFile=file:{_logging(output)}",
-        # "off": an archive that does not fit is passed over, which is nothing to worry a reader with.
+        # "off": the JVM ignores an archive that does not match, and a warning about that would only worry the user.
         *([shared, "-Xlog:cds=off", "-Xlog:cds+dynamic=off"] if record or kept.exists() else []),
     ]
     return {
@@ -158,7 +162,7 @@ def _own(resources: Resources, output: Path, version: str, record: Path | None) 
 def _connector(resources: Resources, version: str) -> dict[str, str]:
     found = _found(resources, version)
     if "spark.jars" in found and (resources.master or LOCAL).startswith("local"):
-        # On the class path of the one JVM, whose archive covers nothing else.
+        # On the class path of the only JVM, because a class archive covers nothing else.
         return {"spark.driver.extraClassPath": found["spark.jars"].replace(",", os.pathsep)}
     return found
 
@@ -186,7 +190,8 @@ def _matching(folder: Path, version: str) -> list[Path]:
         there = ", ".join(path.name for path in found if path.name.startswith("spark-sql-kafka")) or "no such jar"
         raise AuditError(
             "connector_missing",
-            f"{folder} must hold spark-sql-kafka-0-10_2.13-{version}.jar, the connector of this Spark; found {there}.",
+            f"{folder} must contain spark-sql-kafka-0-10_2.13-{version}.jar, the connector of this Spark; found"
+            f" {there}.",
         )
     return found
 
@@ -205,19 +210,19 @@ def _verified(folder: Path) -> list[Path]:
             digest = hashlib.file_digest(handle, "sha256").hexdigest()
         if digest != CONNECTOR[path.name]:
             raise AuditError(
-                "connector_damaged", f"{path} has the SHA-256 {digest}, wanted {CONNECTOR[path.name]}: remove it."
+                "connector_damaged", f"{path} has the SHA-256 {digest}, wanted {CONNECTOR[path.name]}. Delete the file."
             )
     return paths
 
 
 def _download(folder: Path) -> None:
-    """By the Ivy inside PySpark, into a folder of its own first, so that a broken download leaves nothing behind."""
+    """Download the connector with PySpark's Ivy, into a temporary folder first, so that a failure leaves no files."""
     import pyspark
 
     folder.mkdir(parents=True, exist_ok=True)
     ivy = sorted(Path(pyspark.__file__).parent.glob("jars/ivy-*.jar"))
     if not ivy:
-        raise AuditError("connector_missing", f"This PySpark ships no Ivy: put {', '.join(CONNECTOR)} into {folder}.")
+        raise AuditError("connector_missing", f"This PySpark has no Ivy. Put {', '.join(CONNECTOR)} into {folder}.")
     with tempfile.TemporaryDirectory(dir=folder.parent) as work:
         description = Path(work, "ivy.xml")
         description.write_text(_ivy_module())
@@ -236,8 +241,8 @@ def _download(folder: Path) -> None:
             ]
             raise AuditError(
                 "connector_missing",
-                f"The Kafka connector could not be fetched ({(reported or ['Ivy failed'])[0]}). Maven Central must be "
-                "reachable once over https, or a folder be given (--jars, kafka_dr_spark_jars) that holds "
+                f"The Kafka connector could not be downloaded ({(reported or ['Ivy failed'])[0]}). Give this machine "
+                "access to Maven Central over https, or use a folder (--jars, kafka_dr_spark_jars) that contains "
                 f"{', '.join(CONNECTOR)}.",
             )
         for name in CONNECTOR:
@@ -262,33 +267,35 @@ def _ivy_module() -> str:
 
 @functools.cache
 def _java() -> str:
-    """What stands for this Java in a file's name. Raises `AuditError` ``java_missing``."""
+    """Return an identifier of this Java for a file name. Raises `AuditError` ``java_missing``."""
     home = os.environ.get("JAVA_HOME")
     java = str(Path(home, "bin", "java")) if home else "java"
     try:
         reported = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
     except (OSError, subprocess.SubprocessError):
         raise AuditError(
-            "java_missing", f"Spark needs Java {JAVA} or newer; {java} cannot be run. Install a JRE or set JAVA_HOME."
+            "java_missing", f"Spark needs Java {JAVA} or newer, but {java} cannot be run. Install it, or set JAVA_HOME."
         ) from None
     found = re.search(r'version "(\d+)', reported)
     if not found or int(found[1]) < JAVA:
         first = (reported.splitlines() or ["no version"])[0]
-        raise AuditError("java_missing", f"Spark needs Java {JAVA} or newer; {java} says {first}. Set JAVA_HOME.")
+        raise AuditError(
+            "java_missing", f"Spark needs Java {JAVA} or newer, but {java} reports {first}. Set JAVA_HOME."
+        )
     return f"java-{found[1]}-{hashlib.sha256(reported.encode()).hexdigest()[:12]}"
 
 
 def check_python() -> None:
-    """Before anything of the audit is imported that needs these."""
+    """Raise `AuditError` ``python_lacks`` if a Python package is missing. Call it before importing the audit."""
     missing = [name for name in ("numpy", "pandas", "pyarrow", "pyspark") if importlib.util.find_spec(name) is None]
     if missing:
         raise AuditError(
-            "python_lacks", f"{sys.executable} lacks {', '.join(missing)}: install them, see docs/audit.md."
+            "python_lacks", f"{sys.executable} lacks {', '.join(missing)}. Install them, see docs/audit.md."
         )
 
 
 def _logging(output: Path) -> Path:
-    """Spark's own log goes to a file, so that the console tells of the audit only."""
+    """Configure Spark to log to a file, so that the console shows only the audit."""
     path = output / "log4j2.properties"
     path.write_text(
         "rootLogger.level = warn\nrootLogger.appenderRef.file.ref = file\nappender.file.type = File\n"
@@ -300,7 +307,7 @@ def _logging(output: Path) -> Path:
 
 
 def _package(output: Path) -> Path:
-    """This package as a zip, for workers that do not have it."""
+    """Write this package as a zip, for workers that do not have it."""
     path = output / "kafka_dr_audit.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for module in sorted(Path(__file__).parent.glob("*.py")):

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What is there to be read: the plan held against what the brokers say, before and after the reading.
+"""Compare the plan with the topics and offsets of the brokers, before and after the records are read.
 
-A plan that is narrower than the logs must not pass as a proof of them: whatever lies outside of it is a reason for
-UNKNOWN.
+A plan that covers only a part of the logs must not count as a proof of the whole, so anything outside it is a reason
+for UNKNOWN.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from .brokers import Brokers, TopicDescription, TopicPartition
 from .errors import AuditError
 from .plan import SIDES, AuditPlan, PlannedRange, Topic, TopicSide
 
-TARGET_ISOLATION = "read_committed"  # workers with exactly-once write replicas in transactions
+TARGET_ISOLATION = "read_committed"  # workers with exactly-once support write replicas in transactions
 
 
 @dataclass(frozen=True)
 class ReadRange:
-    """Offsets [start, end) are read; from ``border`` on they only count as outside of the plan."""
+    """Offsets [start, end) to read. Records at or after ``border`` are only counted, as outside the plan."""
 
     start: int
     end: int
@@ -31,44 +31,52 @@ class ReadRange:
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """One topic pair of the plan, equal to itself only. ``reasons``: why its verdict can be no better than UNKNOWN."""
+    """One topic pair of the plan, with what the brokers report. Compares by identity."""
 
     topic: Topic
     source: TopicDescription | None = None  # None: the topic does not exist
     target: TopicDescription | None = None
+    #: Why the verdict can be at most UNKNOWN.
     reasons: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    spans: dict[tuple[str, int], ReadRange] = field(default_factory=dict)  # ("source" | "target", partition)
+    spans: dict[tuple[str, int], ReadRange] = field(default_factory=dict)  # by ("source" | "target", partition)
 
     @property
     def readable(self) -> bool:
+        """True if the records of the topic pair can be read."""
         return bool(self.spans)
 
     def side(self, name: str) -> TopicSide:
+        """Return the side ``source`` or ``target``."""
         side: TopicSide = getattr(self.topic, name)
         return side
 
     def isolation(self, name: str) -> str:
+        """Return the isolation level for reading a side."""
         return self.topic.isolation if name == "source" else TARGET_ISOLATION
 
     def read_from(self, name: str) -> tuple[str, str]:
-        """Cluster and isolation level."""
+        """Return the cluster and the isolation level for reading a side."""
         return self.side(name).cluster, self.isolation(name)
 
     @property
     def timestamps(self) -> bool:
-        """Comparable only where neither side overwrites them."""
+        """True if timestamps can be compared, because both topics keep those of producers."""
         return bool(self.source and self.target and self.source.keeps_timestamps and self.target.keeps_timestamps)
 
 
 def take(plan: AuditPlan, brokers: Mapping[str, Brokers]) -> list[Scope]:
-    """Ask both clusters. A wrong cluster ends the audit; a topic that is wrong only ends what is said of it."""
+    """Read topics and offsets of both clusters.
+
+    Raises `AuditError` ``wrong_cluster``. A wrong topic is not an error but a reason for UNKNOWN of its topic pair.
+    """
     for alias, cluster in plan.clusters.items():
         found = brokers[alias].cluster_id()
         if found != cluster.cluster_id:
             raise AuditError(
                 "wrong_cluster",
-                f"Cluster {alias} must be {cluster.cluster_id}; {cluster.bootstrap_servers} is {found}.",
+                f"The cluster {alias} must have the id {cluster.cluster_id}, but {cluster.bootstrap_servers} has the id"
+                f" {found}. Correct the plan.",
             )
     sides = [side for topic in plan.topics for side in (topic.source, topic.target)]
     described = {
@@ -84,7 +92,7 @@ def take(plan: AuditPlan, brokers: Mapping[str, Brokers]) -> list[Scope]:
     ]
     for scope in scopes:
         _check(scope)
-    # The source first: what it holds by then must be on the target at the end of the look.
+    # The source first: records that it has by now must be on the target when the target is measured.
     sound = [scope for scope in scopes if not scope.reasons]
     for name in SIDES:
         _measure(sound, name, brokers)
@@ -94,7 +102,10 @@ def take(plan: AuditPlan, brokers: Mapping[str, Brokers]) -> list[Scope]:
 
 
 def observe_again(scopes: Iterable[Scope], brokers: Mapping[str, Brokers]) -> None:
-    """Ids must be those of the first look; a log start that moved meanwhile is a note, for the records were read."""
+    """Check after the reading that the topics have not changed.
+
+    A new topic id is a reason for UNKNOWN. A log start offset that moved is only a note, because the records were read.
+    """
     for scope in scopes:
         for name in SIDES:
             side, before = scope.side(name), getattr(scope, name)
@@ -102,8 +113,8 @@ def observe_again(scopes: Iterable[Scope], brokers: Mapping[str, Brokers]) -> No
                 continue
             now = brokers[side.cluster].topics([side.topic]).get(side.topic)
             if now is None or now.topic_id != before.topic_id:
-                found = "gone" if now is None else "another one"
-                scope.reasons.append(f"{side} was {found} at the end of the audit")
+                found = "did not exist" if now is None else "was another topic"
+                scope.reasons.append(f"{side} {found} at the end of the audit")
                 continue
             places = [(side.topic, partition) for of, partition in scope.spans if of == name]
             starts = brokers[side.cluster].starts(places)
@@ -111,19 +122,19 @@ def observe_again(scopes: Iterable[Scope], brokers: Mapping[str, Brokers]) -> No
                 ends = brokers[side.cluster].ends(places, scope.isolation(name))
                 grown = sum(end > scope.spans[name, place[1]].end for place, end in ends.items())
                 if grown:
-                    scope.reasons.append(f"{grown} partitions of {side} were written meanwhile")
+                    scope.reasons.append(f"{grown} partitions of {side} received records during the audit")
             moved = sum(start > scope.spans[name, place[1]].log_start for place, start in starts.items())
             if moved:
-                scope.notes.append(f"the log start of {moved} partitions of {side} moved meanwhile")
+                scope.notes.append(f"the log start offsets of {moved} partitions of {side} moved during the audit")
 
 
 def _expired_unreplicated(scope: Scope) -> None:
-    """A replica that was never written, of a log that has lost its head: nobody knows what it held (R20)."""
+    """Add a reason for UNKNOWN if a replica is empty and its source log has lost its head, which is unknown (R20)."""
     for partition in scope.topic.partitions:
         source, target = (scope.spans[name, partition.number] for name in SIDES)
         if source.log_start > 0 and target.end == 0 and not scope.topic.baseline:
             scope.reasons.append(
-                f"partition {partition.number}: {source.log_start} offsets expired, none was ever copied"
+                f"partition {partition.number}: {source.log_start} offsets expired, and none was ever replicated"
             )
 
 
@@ -135,14 +146,14 @@ def _check(scope: Scope) -> None:
             scope.reasons.append(f"{side} does not exist")
         elif side.topic_id is not None and observation.topic_id != side.topic_id:
             scope.reasons.append(
-                f"{side} was created again: its id is {observation.topic_id}, the plan was made for {side.topic_id}"
+                f"{side} was created again: its id is {observation.topic_id}, but the plan has {side.topic_id}"
             )
         elif observation.partitions != len(topic.partitions):
             scope.reasons.append(
-                f"{side} has {observation.partitions} partitions, the plan has {len(topic.partitions)}"
+                f"{side} has {observation.partitions} partitions, but the plan has {len(topic.partitions)}"
             )
     if topic.transformed:
-        scope.reasons.append("the flow transforms records: equal bytes cannot be expected")
+        scope.reasons.append("the flow transforms records, so they cannot be compared")
 
 
 def _measure(scopes: list[Scope], name: str, brokers: Mapping[str, Brokers]) -> None:
@@ -152,7 +163,7 @@ def _measure(scopes: list[Scope], name: str, brokers: Mapping[str, Brokers]) -> 
         asked.setdefault(scope.read_from(name), []).extend(places)
     for (alias, isolation), places in asked.items():
         starts, ends = brokers[alias].starts(places), brokers[alias].ends(places, isolation)
-        # Later than the last stable offset: a transaction is open, and neither flow nor audit sees what lies behind it.
+        # If this is after the last stable offset, a transaction is open. Neither flow nor audit can read past it.
         written = brokers[alias].ends(places, "read_uncommitted")
         for scope in scopes:
             side = scope.side(name)
@@ -164,8 +175,8 @@ def _measure(scopes: list[Scope], name: str, brokers: Mapping[str, Brokers]) -> 
                 scope.spans[name, partition.number] = _span(scope, side, place, planned, starts[place], ends[place])
                 if scope.topic.mode != "online" and not side.live and written[place] > ends[place]:
                     scope.reasons.append(
-                        f"{side}-{place[1]}: a transaction is open at {ends[place]}, "
-                        f"{written[place] - ends[place]} offsets behind it could not be read"
+                        f"{side}-{place[1]}: a transaction is open at {ends[place]}, so "
+                        f"{written[place] - ends[place]} offsets after it could not be read"
                     )
 
 
@@ -177,7 +188,7 @@ def _span(
     border = end if planned.end is None else planned.end
     if begin > start and not scope.topic.baseline:
         scope.reasons.append(
-            f"{where}: the plan begins at {begin}, the log at {start}: what lies between was not compared"
+            f"{where}: the plan begins at {begin}, the log at {start}; the records in between were not compared"
         )
     if begin < start:
         scope.notes.append(f"{where}: the log began at {begin} when the plan was made, now at {start}")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The result for a person at three in the morning."""
+"""Format the result as text lines."""
 
 from __future__ import annotations
 
@@ -9,13 +9,15 @@ from typing import Any
 
 
 def lines(document: dict[str, Any]) -> list[str]:
-    """The result for a person: a line for each topic, each class and each group that is not exact."""
+    """Return the result as text: lines for each topic, each class of differences, and each group that is not EXACT."""
     text = [f"{document['verdict']}: {document['pair']}, {document['records']['source']:,} records compared"]
     for topic in document["topics"]:
         source, target = topic["source"], topic["target"]
         head = f"{source['cluster']}:{source['topic']} -> {target['cluster']}:{target['topic']}"
         exact = sum(item["verdict"] == "EXACT" for item in topic["committed_offsets"])
-        text.append(f"  {topic['verdict']:<8} {head}: positions exact {exact} of {len(topic['committed_offsets'])}")
+        text.append(
+            f"  {topic['verdict']:<8} {head}: {exact} of {len(topic['committed_offsets'])} committed offsets are exact"
+        )
         text += [f"           {reason}" for reason in topic["reasons"]]
         for item in topic["classes"]:
             text.append(f"    {item['verdict']:<8} {item['records']:,} {item['kind']}: {item['reason']}")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""PROVEN, REFUTED or UNKNOWN: what was found, judged. Schema of the result: docs/audit.md. Pure."""
+"""Judge the result of the comparison: PROVEN, REFUTED or UNKNOWN. docs/audit.md describes the schema of the result."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ UNCLASSIFIED = "UNCLASSIFIED"
 
 _MEANING = {
     d.LOST: "on the source, not on the target",
-    d.CORRUPT: "altered on the way",
+    d.CORRUPT: "altered during replication",
     d.REORDERED: "on the target at another place",
     d.MISPLACED: "on the target in another partition",
-    d.ABORTED: "aborted by its producer, but a record of the target",
+    d.ABORTED: "aborted by its producer, but committed on the target",
     d.FOREIGN: "on the target, never on the source",
     d.DUPLICATE: "on the target more often than on the source",
-    d.ERRANT: "written on the source, never copied: the lost tail",
-    d.NOT_YET: "not copied yet",
-    d.NEWER: "copied after the snapshot was taken",
+    d.ERRANT: "written on the source, never replicated: the lost tail",
+    d.NOT_YET: "not replicated yet",
+    d.NEWER: "replicated after the snapshot was taken",
     d.EXPIRED: "deleted from the head of one log, so not comparable",
     d.COMPACTED: "superseded by a newer record of its key",
-    d.RETIMED: "equal but for a timestamp that the flow does not carry",
-    UNCLASSIFIED: "different, in a run too long to be told apart",
+    d.RETIMED: "equal except for a timestamp that the flow does not keep",
+    UNCLASSIFIED: "different, in a run that is too long to classify",
 }
 
 
 def combine(verdicts: Iterable[str]) -> str:
-    """REFUTED if any part is, PROVEN only if there are parts and all are."""
+    """Combine verdicts: REFUTED if any part is REFUTED, PROVEN if there are parts and all are PROVEN, else UNKNOWN."""
     parts = list(verdicts)
     if REFUTED in parts:
         return REFUTED
@@ -56,7 +56,11 @@ def result(
     facts: Mapping[str, Any],
     sample: int,
 ) -> dict[str, Any]:
-    """The whole document. ``unread``: partitions of a scope that have offsets but no visible record at all."""
+    """Return the whole result document.
+
+    ``unread``: partitions of a scope that have offsets but no visible record. ``facts``: further keys of the document.
+    ``sample``: number of differences of each class to list.
+    """
     by_scope = {item.scope: item for item in compared}
     topics = [_topic(scope, by_scope.get(scope), unread.get(scope, ()), sample) for scope in scopes]
     return {
@@ -80,7 +84,7 @@ def _topic(scope: Scope, compared: Compared | None, unread: Sequence[int], sampl
     reasons = list(scope.reasons)
     if unread:
         shown = ", ".join(map(str, unread[:5]))
-        reasons.append(f"partitions {shown} have offsets but no record was read, and no aborted one explains it")
+        reasons.append(f"partitions {shown} have offsets but no readable records, and no aborted records explain it")
     if compared:
         reasons += _unsettled(compared)
     reasons += [f"{item['records']} {item['kind']}: {item['reason']}" for item in classes if item["verdict"] == UNKNOWN]
@@ -88,7 +92,7 @@ def _topic(scope: Scope, compared: Compared | None, unread: Sequence[int], sampl
     wrong = [item for item in committed_offsets if item["judged"] == REFUTED]
     unknown = [item for item in committed_offsets if item["judged"] == UNKNOWN]
     if unknown:
-        reasons.append(f"{len(unknown)} positions could not be judged: {unknown[0]['reason']}")
+        reasons.append(f"{len(unknown)} committed offsets could not be judged: {unknown[0]['reason']}")
     verdict = REFUTED if refuted or wrong else UNKNOWN if reasons or not compared else PROVEN
     return {
         "name": topic.name,
@@ -109,18 +113,18 @@ def _topic(scope: Scope, compared: Compared | None, unread: Sequence[int], sampl
 
 
 def _unsettled(compared: Compared) -> list[str]:
-    """What was seen, and neither called equal nor given a name: no proof of anything."""
+    """Reasons for UNKNOWN: records that were counted but neither found equal nor classified."""
     reasons = []
     for name in SIDES:
         outside = sum(pair.half(name).outside for pair in compared.pairs)
         if outside:
-            reasons.append(f"{outside} records of {compared.scope.side(name)} lie behind the plan's end")
+            reasons.append(f"{outside} records of {compared.scope.side(name)} are after the end of the plan")
     named = {place for item in compared.differences for place in (item.partition, item.target_partition)}
     named |= {bulk.partition for bulk in compared.bulks}
-    # Online, what was missing at first may have arrived since.
+    # Online, records that were missing in the first pass may have been replicated since.
     open_ = [pair.partition for pair in compared.pairs if pair.gaps and pair.partition not in named]
     if open_ and compared.scope.topic.mode != "online":
-        reasons.append(f"partitions {open_[:5]} differed in the first pass, and no second one says in what")
+        reasons.append(f"partitions {open_[:5]} differed in the first pass, but level 2 found no difference")
     return reasons
 
 
@@ -132,18 +136,18 @@ def _side(scope: Scope, name: str) -> dict[str, Any]:
 def _not_checked(scope: Scope, compared: Compared | None, committed_offsets: Sequence[Mapping[str, Any]]) -> list[str]:
     texts = []
     if scope.readable and not scope.timestamps:
-        texts.append(f"{scope.topic.name}: timestamps, for one side overwrites them (LogAppendTime)")
+        texts.append(f"{scope.topic.name}: timestamps, because one topic overwrites them (LogAppendTime)")
     gone = sum(span.log_start for (name, _other), span in scope.spans.items() if name == "source")
     if gone:
-        texts.append(f"{scope.topic.name}: what the source has deleted from the heads of its logs ({gone} offsets)")
+        texts.append(f"{scope.topic.name}: records that the source deleted from the heads of its logs ({gone} offsets)")
     if scope.topic.baseline:
-        texts.append(f"{scope.topic.name}: records below the agreed start")
+        texts.append(f"{scope.topic.name}: records before the agreed start")
     if not committed_offsets:
-        texts.append(f"{scope.topic.name}: positions of groups, for the plan names none")
+        texts.append(f"{scope.topic.name}: committed offsets, because the plan names none")
     if compared and any(item["verdict"] == "GONE" for item in committed_offsets):
-        texts.append(f"{scope.topic.name}: positions of the last move whose records are deleted by now")
+        texts.append(f"{scope.topic.name}: committed offsets of the last move whose records were deleted since")
     if any(side.live for side in (scope.topic.source, scope.topic.target)):
-        texts.append(f"{scope.topic.name}: records behind the ends that the plan gives")
+        texts.append(f"{scope.topic.name}: records after the ends that the plan names")
     if scope.topic.mode == "online":
         texts.append(f"{scope.topic.name}: records written after the snapshot")
     return texts
@@ -160,7 +164,10 @@ def _classes(scope: Scope, compared: Compared, sample: int) -> list[dict[str, An
         if kind == d.DUPLICATE and kind not in scope.topic.accept:
             verdict, reason = _resent(ones, compared) or (verdict, reason)
         if verdict == REFUTED and not bulks and compared.narrow.issuperset(item.partition for item in ones):
-            verdict, reason = UNKNOWN, "may be second copies of what was not read again: raise --detail-records"
+            verdict, reason = (
+                UNKNOWN,
+                "may be second copies of records that were not read again: raise --detail-records",
+            )
         stamps = [stamp for item in ones for stamp in (item.source_stamp, item.target_stamp) if stamp is not None]
         stamps += [stamp for bulk in bulks for stamp in (bulk.oldest, bulk.newest)]
         stamps = [stamp for stamp in stamps if stamp >= 0]
@@ -182,32 +189,32 @@ def _classes(scope: Scope, compared: Compared, sample: int) -> list[dict[str, An
 
 
 def _judged(scope: Scope, kind: str, ones: Sequence[d.Difference], bulks: Sequence[Bulk]) -> tuple[str, str]:
-    """What a class means for the verdict."""
+    """Return the verdict and the reason for a class of differences."""
     if kind in scope.topic.accept:
         return PROVEN, "accepted by the plan"
     if kind in (d.COMPACTED, d.NEWER):
         return PROVEN, "explained"
     if kind == d.RETIMED:
-        return PROVEN, "without a timestamp on the source, or with the target broker's: no flow carries it"
+        return PROVEN, "without a timestamp on the source, or with one of the target broker: no flow keeps it"
     if kind == d.DUPLICATE:
         if scope.topic.guarantee == "at_least_once":
-            return PROVEN, "the flow copies at least once: sent again by it"
-        return REFUTED, "the flow promises exactly once"
+            return PROVEN, "sent again by the flow, which guarantees at least once"
+        return REFUTED, "the flow guarantees exactly once"
     if kind == d.NOT_YET:
         if scope.topic.mode == "online":
-            return UNKNOWN, "the flow did not bring them while the audit waited"
-        return UNKNOWN, "above what the flow says that it has copied"
+            return UNKNOWN, "the flow did not replicate them while the audit waited"
+        return UNKNOWN, "after the last offset that the flow reports as replicated"
     if kind == UNCLASSIFIED:
         untimed = any(bulk.oldest < 0 for bulk in bulks)
-        why = "; the source has records without a timestamp, which no flow carries" if untimed else ""
-        return UNKNOWN, f"there is a difference, but nobody knows of what kind: raise --detail-records{why}"
+        why = "; the source has records without a timestamp, which no flow keeps" if untimed else ""
+        return UNKNOWN, f"there is a difference of an unknown kind: raise --detail-records{why}"
     if kind == d.EXPIRED:
         return _expired(scope, ones, bulks, time.time() * 1000)
     return REFUTED, _MEANING[kind]
 
 
 def _resent(ones: Sequence[d.Difference], compared: Compared) -> tuple[str, str] | None:
-    """A verdict where second copies are more than a crash of the flow explains."""
+    """Return verdict and reason if there are more second copies than a crash of the flow explains, else None."""
     found = {}
     for pair in compared.pairs:
         mine = [item for item in ones if item.partition == pair.partition]
@@ -224,18 +231,18 @@ def _resent(ones: Sequence[d.Difference], compared: Compared) -> tuple[str, str]
 
 
 def _expired(scope: Scope, ones: Sequence[d.Difference], bulks: Sequence[Bulk], now_ms: float) -> tuple[str, str]:
-    """The source may forget what was copied. The target may so by its own retention only."""
+    """Judge deleted records. The source may delete replicated records, but the target only by its own retention."""
     gone = [item for item in ones if item.target_offset is None]
     if not gone and not any(bulk.source_records for bulk in bulks):
-        return PROVEN, "the source has deleted them since"
+        return PROVEN, "the source deleted them after they were replicated"
     stamps = [item.source_stamp or 0 for item in gone] + [bulk.newest for bulk in bulks if bulk.source_records]
     if any((item.source_stamp or 0) < 0 for item in gone) or any(bulk.oldest < 0 for bulk in bulks):
-        return UNKNOWN, "the target's log begins later; some of these records have no timestamp, so no known age"
+        return UNKNOWN, "the target's log begins later, and some of these records have no timestamp, so no known age"
     age = now_ms - max(stamps)
     kept = int(scope.target.settings["retention.ms"]) if scope.target and scope.target.expires else -1
     if 0 <= kept <= age:
         return PROVEN, f"older than the target's retention.ms of {kept}"
-    return UNKNOWN, "the target's log begins later, and its retention.ms does not explain it: DeleteRecords?"
+    return UNKNOWN, "the target's log begins later, and its retention.ms does not explain it (perhaps DeleteRecords)"
 
 
 def _sample(item: d.Difference, compared: Compared) -> dict[str, Any]:
@@ -259,7 +266,7 @@ def _sample(item: d.Difference, compared: Compared) -> dict[str, Any]:
 
 
 def _stamp(milliseconds: int) -> int | None:
-    """None: the record has no timestamp."""
+    """Return the timestamp. None: the record has none."""
     return None if milliseconds < 0 else milliseconds
 
 
@@ -285,7 +292,7 @@ def _partition(pair: PartitionPair, compared: Compared) -> dict[str, Any]:
 
 
 def _curve(pair: PartitionPair, points: int = 60) -> list[list[int]]:
-    """[timestamp, source offset, target offset] of equal chunks, evenly chosen: how the offsets run apart."""
+    """Return [timestamp, source offset, target offset] of evenly chosen equal chunks, to show how offsets diverge."""
     both = [(part.left + n, part.right + n) for part in pair.same for n in _spread(part.length, points)]
     step = max(1, len(both) // points)
     left, right = pair.source.chunks, pair.target.chunks
@@ -298,7 +305,7 @@ def _spread(length: int, points: int) -> Sequence[int]:
     return range(0, length, step)
 
 
-# ---- positions ------------------------------------------------------------------------------------------------
+# ---- committed offsets ----------------------------------------------------------------------------------------
 
 
 def _committed_offsets(compared: Compared) -> list[dict[str, Any]]:
@@ -311,12 +318,12 @@ def _committed_offsets(compared: Compared) -> list[dict[str, Any]]:
 
 
 def _map(pair: PartitionPair, compared: Compared) -> Map | None:
-    """None where a run could not be told apart: no position there can be judged."""
+    """Return the mapping of a partition. None: a run could not be classified, so no committed offset can be judged."""
     if any(bulk.partition == pair.partition and bulk.kind is None for bulk in compared.bulks):
         return None
     left = [0, *pair.source.chunks.records.cumsum().tolist()]
     right = [0, *pair.target.chunks.records.cumsum().tolist()]
-    # Where records were read again, their alignment counts, and not that of the chunks.
+    # If records were read again, their alignment counts instead of the alignment of their chunks.
     again = [(gap.left, gap.left_end) for gap in compared.ranges.get(pair.partition, ())]
     parts = [
         Same(left[begin], right[part.right + begin - part.left], left[end] - left[begin])
@@ -336,7 +343,7 @@ def _map(pair: PartitionPair, compared: Compared) -> Map | None:
 
 
 def outside(span: tuple[int, int], cuts: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """What is left of [begin, end) without ``cuts``."""
+    """Return [begin, end) without ``cuts``."""
     kept = [span]
     for low, high in cuts:
         kept = [
@@ -354,7 +361,7 @@ def _committed_offset(item: CommittedOffsets, pair: PartitionPair, place: Map | 
     if beyond:
         return {**shown, "verdict": beyond[0], "judged": beyond[1], "reason": beyond[2]}
     if place is None:
-        return _unjudged(item, "the records around it could not be told apart")
+        return _unjudged(item, "the records around it could not be classified")
     ranks = {name: None if getattr(item, name) is None else _rank(pair, name, getattr(item, name)) for name in SIDES}
     own = 0 if item.own is None else _rank(pair, item.given, item.own)
     way = place if item.truth == "source" else place.mirrored()
@@ -366,7 +373,7 @@ def _verdict(judged: Judged) -> dict[str, Any]:
     worth = {EXACT: PROVEN, REREAD: PROVEN, SKIP: REFUTED, NONE: REFUTED}.get(judged.verdict, UNKNOWN)
     reason = judged.reason
     if judged.verdict == SKIP:
-        reason = f"{judged.records} records would never be read"
+        reason = f"the group would skip {judged.records} records"
     elif judged.verdict == REREAD:
         reason = f"{judged.records} records are read again"
     return {
@@ -383,21 +390,24 @@ def _rank(pair: PartitionPair, name: str, offset: int) -> int:
 
 
 def _beyond(item: CommittedOffsets, pair: PartitionPair) -> tuple[str, str, str] | None:
-    """The judged position must lie within the log: else auto.offset.reset decides (R8)."""
+    """Return verdict, judgement and reason for a committed offset outside the log (R8), or None if it is inside.
+
+    Outside the log, auto.offset.reset decides.
+    """
     for name in (item.given, item.truth):
         offset, span = getattr(item, name), pair.span(name)
         if offset is None:
             continue
         if offset < span.start and not pair.scope.topic.fresh:
-            return "GONE", PROVEN, f"the log begins at {span.start} by now: what stood there is deleted"
+            return "GONE", PROVEN, f"the log now begins at {span.start}, so the record at this offset was deleted"
         if offset < span.start and name == item.given:
-            return "RESET", REFUTED, f"it lies below the log start {span.start}: auto.offset.reset decides"
+            return "RESET", REFUTED, f"it is before the log start offset {span.start}, so auto.offset.reset decides"
         if offset < span.start:
-            return UNKNOWN, UNKNOWN, f"what the group had not read began below the log start {span.start}"
+            return UNKNOWN, UNKNOWN, f"the unread records of the group began before the log start offset {span.start}"
         if offset > span.end and name == item.given and not pair.scope.side(name).live:
-            return "RESET", REFUTED, f"it lies beyond the log end {span.end}: auto.offset.reset decides"
+            return "RESET", REFUTED, f"it is after the end offset {span.end}, so auto.offset.reset decides"
         if offset > span.border:
-            return UNKNOWN, UNKNOWN, f"it lies behind what was compared, up to {span.border}"
+            return UNKNOWN, UNKNOWN, f"it is after the end of the compared range, {span.border}"
     return None
 
 

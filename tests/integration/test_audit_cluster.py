@@ -92,7 +92,7 @@ def test_spark_submit_reports_its_master(lab: Lab, master: str, tmp_path: Path) 
     done = submit(tmp_path, "--master", "local[1]")
     assert done.returncode == 2
     # Spark's launcher prints both streams of the program to its standard output.
-    assert "UNKNOWN: spark-submit was started without the Kafka connector: add --jars" in done.stdout
+    assert "UNKNOWN: spark-submit was started without the Kafka connector. Add --jars" in done.stdout
 
 
 def submit(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:

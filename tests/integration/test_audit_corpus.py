@@ -243,7 +243,7 @@ DAMAGED = {
         alter=lambda topic: topic["partitions"][2].update(
             source={"start": 1, "end": None}, target={"start": 1, "end": None}
         ),
-        reason="what lies between was not compared",
+        reason="the records in between were not compared",
     ),
     "plan-beyond-the-log": Case(
         verdict="UNKNOWN",
@@ -264,7 +264,7 @@ DAMAGED = {
         {"NOT_YET": 30},
         verdict="UNKNOWN",
         topic={"mode": "online"},
-        reason="did not bring",
+        reason="did not replicate",
     ),
     "online-partition-lost": Case(
         in_one(lambda log: []), {"NOT_YET": RECORDS}, verdict="UNKNOWN", topic={"mode": "online"}
@@ -290,7 +290,7 @@ DAMAGED = {
         lambda all_logs: [[], [], []],
         verdict="UNKNOWN",
         delete={"source": dict.fromkeys(range(3), RECORDS)},
-        reason="none was ever copied",
+        reason="none was ever replicated",
     ),
     "tail-of-a-disaster": Case(
         in_one(lambda log: log[:-30]),

@@ -81,7 +81,7 @@ def _prove_that_it_was_sent(kafka: Kafka) -> None:
         ResourceType.TOPIC,
         "kafka-dr.no-such-topic",
         ResourcePatternType.LITERAL,
-        "KafkaDr:nobody",
+        "KafkaDr:no-such-principal",
         "127.0.0.1",
         AclOperation.READ,
         AclPermissionType.DENY,

@@ -68,10 +68,10 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str]] = {
     "missing partition": (
         lambda d: d["topics"][0]["partitions"][0].update(partition=1),
         "plan_invalid",
-        "numbered 0 to n-1",
+        "the numbers 0 to n-1",
     ),
-    "unknown key": (lambda d: d["topics"][0].update(acept=[]), "plan_invalid", '"acept" is not known here'),
-    "unknown key above": (lambda d: d.update(policy="x"), "plan_invalid", '"policy" is not known here'),
+    "unknown key": (lambda d: d["topics"][0].update(acept=[]), "plan_invalid", 'the key "acept" is unknown'),
+    "unknown key above": (lambda d: d.update(policy="x"), "plan_invalid", 'the key "policy" is unknown'),
     "unknown cluster": (
         lambda d: d["topics"][0]["source"].update(cluster="X"),
         "plan_invalid",
@@ -92,18 +92,18 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str]] = {
     "backwards": (
         lambda d: d["topics"][0]["partitions"][0]["source"].update(start=6),
         "plan_invalid",
-        "[6, 5) is no range",
+        "[6, 5) is not a valid range",
     ),
     "below zero": (
         lambda d: d["topics"][0]["partitions"][0]["target"].update(end=-5),
         "plan_invalid",
-        "no range",
+        "not a valid range",
     ),
     "accepts an object": (lambda d: d["topics"][0].update(accept=[{}]), "plan_invalid", "the kinds are"),
     "committed offset elsewhere": (
         lambda d: d["topics"][0]["committed_offsets"][0].update(partition=1),
         "plan_invalid",
-        "no partition 1",
+        "partition 1 does not exist",
     ),
     "no cluster id": (lambda d: d["clusters"]["P"].pop("cluster_id"), "plan_invalid", '"cluster_id" is missing'),
     "secrets unset": (
@@ -119,7 +119,7 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str]] = {
     "secrets in both": (
         lambda d: d["clusters"]["P"].update(secrets={"env": "A", "file": "B"}),
         "plan_invalid",
-        'either "env" or "file"',
+        'keys "env" and "file"',
     ),
 }
 
