@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
-__all__ = ["PAGE", "Entry", "codes", "entries", "page"]
+__all__ = ["COMPOSED", "PAGE", "PASSED_ON", "Entry", "entries", "page"]
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = ROOT / "plugins"
@@ -32,6 +32,53 @@ WAITS = ("flowing", "replicated")
 LONG = 260
 #: Names of text that a message may end with, such as "... and 3 more". The page omits them.
 OPTIONAL = re.compile(r" ?<(more|also|again|tail|because|who)>")
+#: What failed, for codes whose message is composed at run time.
+COMPOSED = {
+    "bad_offsets": "The list of offsets has errors. The message names each.",
+    "bad_topics": "The list of topics has errors. The message names each.",
+    "cm_client_invalid": "The settings of the Cloudera Manager client have errors. The message names each.",
+    "connect_client_invalid": "The settings of the Kafka Connect client have errors. The message names each.",
+    "connector_step_failed": "A connector did not do what was asked. The message has its state.",
+    "flow_invalid": "Options of the flow have errors. The message names each.",
+    "group_out_of_scope": "A group uses a topic of the pair that its declaration leaves out.",
+    "not_replayed": "The replay stopped before its end. The message has the broker's error.",
+    "offset_wrong": "After the start, a group's committed offset is below the one that the run committed.",
+    "rehearsal_left": "A rehearsal left something on the clusters. The message names it.",
+    "setting_refused": "A setting would make a cutover unsafe. The message names each.",
+    "settings_invalid": "The Kafka Connect workers refuse a setting. The message names each.",
+    "srm_alias_unknown": "srm-control does not know an alias.",
+    "srm_control_old": "This version of srm-control lacks a command.",
+    "srm_control_refused": "srm-control exited with an error. The message has its last lines.",
+    "srm_control_unsupported": "This version of srm-control does not accept these arguments.",
+    "srm_entries_invalid": "Entries of an srm-control list have errors. The message names each.",
+    "srm_secret": "srm-control did not get a valid secret.",
+    "topic_not_deleted": "The broker still lists a topic after its deletion.",
+    "workers_away": "No Kafka Connect worker of a cluster responds. The message has the reason.",
+}
+#: The next step, for codes that pass the answer of another program on.
+PASSED_ON = {
+    "bad_record": "Find out which program writes to that topic, and remove its right to do so.",
+    "cm_cluster_not_found": "Correct cluster in kafka_dr_srm.",
+    "cm_error": "Read the log of Cloudera Manager, then start again.",
+    "cm_forbidden": "Allow the account to configure and restart the service.",
+    "cm_group_not_found": "Correct the role group.",
+    "cm_invalid": "Correct the value that the message names.",
+    "cm_not_found": "Names of cluster and service are case-sensitive. An api_version that is too new is not found either.",
+    "connect_conflict": "Wait until the rebalance has ended, then start again.",
+    "connect_error": "Read the log of the worker, then start again.",
+    "connect_invalid": "Correct the setting in kafka_dr_flow.",
+    "connect_not_found": "The connector was deleted meanwhile. Start again.",
+    "offset_lower": "Find out which process committed it. Then add -e kafka_dr_lower=lower (re-reads) or keep (may skip).",
+    "offset_not_proven": "Start the same playbook again.",
+    "offset_not_written": "Check that no consumer of the group runs there, then start the same playbook again.",
+    "offset_out_of_range": "Run the playbook enable, then start the same playbook again.",
+    "read_incomplete": "Check that the partition has a leader, then start the same playbook again.",
+    "srm_entries_invalid": "Correct the entries.",
+    "topic_refused": "Correct the setting, or the policy of the cluster.",
+    "unknown_alias": "Correct the flow or kafka_dr_clusters.",
+    "unknown_partition": "Run the playbook enable, then start the same playbook again.",
+    "workers_away": "Start the workers, or correct connect_url.",
+}
 HEAD = """# Error codes
 
 Every error of the collection has a code: `error.code` of a failed task, `failure.code` of a report. The message also
@@ -256,10 +303,6 @@ def entries() -> dict[str, Entry]:
     return dict(sorted(found.items()))
 
 
-def codes() -> set[str]:
-    return set(entries())
-
-
 def useful(text: str) -> bool:
     """Return whether a text consists of more than placeholders."""
     return len(re.sub(r"<[^>]*>", "", text).strip()) > 8
@@ -285,8 +328,8 @@ def cell(texts: list[str], otherwise: str) -> str:
 def page() -> str:
     """Return the text of docs/error-codes.md."""
     rows = [
-        f"| `{entry.code}` | {cell(entry.messages, 'The message lists every problem.')} "
-        f"| {cell(entry.hints, 'The message names what to correct.')} |"
+        f"| `{entry.code}` | {cell(entry.messages, COMPOSED.get(entry.code, 'See the message.'))} "
+        f"| {cell(entry.hints, PASSED_ON.get(entry.code, 'Correct what the message names.'))} |"
         for entry in entries().values()
     ]
     return HEAD + "\n".join(rows) + "\n"

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
-from error_catalogue import PAGE, entries, page
+from error_catalogue import COMPOSED, PAGE, PASSED_ON, entries, page
 from yamls import load_yaml, parse_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -124,6 +124,12 @@ def test_the_catalogue_has_every_way_in_which_a_code_is_chosen() -> None:
     with_a_hint = {"srm_control_timeout", "srm_secret"}
     direct = {"topic_refused", "unknown_partition", "offset_not_written", "not_authorized", "not_replicated"}
     assert by_status | by_prefix | with_a_hint | direct <= set(found)
+
+
+def test_no_code_has_a_kept_text_that_the_code_itself_gives() -> None:
+    found = entries()
+    assert [code for code in COMPOSED if code not in found or found[code].messages] == []
+    assert [code for code in PASSED_ON if code not in found or found[code].hints] == []
 
 
 def test_every_code_that_troubleshooting_names_exists() -> None:
