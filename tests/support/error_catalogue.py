@@ -32,7 +32,7 @@ WAITS = ("flowing", "replicated")
 LONG = 260
 #: Names of text that a message may end with, such as "... and 3 more". The page omits them.
 OPTIONAL = re.compile(r" ?<(more|also|again|tail|because|who)>")
-#: What failed, for codes whose message is composed at run time.
+#: What failed, for codes whose message is composed at run time. A text in the code itself comes first.
 COMPOSED = {
     "bad_offsets": "The list of offsets has errors. The message names each.",
     "bad_topics": "The list of topics has errors. The message names each.",
@@ -63,12 +63,12 @@ PASSED_ON = {
     "cm_forbidden": "Allow the account to configure and restart the service.",
     "cm_group_not_found": "Correct the role group.",
     "cm_invalid": "Correct the value that the message names.",
-    "cm_not_found": "Names of cluster and service are case-sensitive. An api_version that is too new is not found either.",
+    "cm_not_found": "Correct cluster, service (both case-sensitive) or api_version in kafka_dr_srm.",
     "connect_conflict": "Wait until the rebalance has ended, then start again.",
     "connect_error": "Read the log of the worker, then start again.",
     "connect_invalid": "Correct the setting in kafka_dr_flow.",
     "connect_not_found": "The connector was deleted meanwhile. Start again.",
-    "offset_lower": "Find out which process committed it. Then add -e kafka_dr_lower=lower (re-reads) or keep (may skip).",
+    "offset_lower": "Find out which process committed it, then add -e kafka_dr_lower=lower or keep.",
     "offset_not_proven": "Start the same playbook again.",
     "offset_not_written": "Check that no consumer of the group runs there, then start the same playbook again.",
     "offset_out_of_range": "Run the playbook enable, then start the same playbook again.",
