@@ -59,7 +59,6 @@ RUN = [
     "ansible-doc -l switchback.kafka_dr",
     "ansible-doc -t role switchback.kafka_dr.lab",
     "ansible-doc switchback.kafka_dr.NAME",
-    "ps -fp PID",
     "pytest tests/unit/core/test_gates.py",
     "python roles/lab/files/lab status --dir build/lab",
     "ansible-playbook switchback.kafka_dr.enable -i INVENTORY -e kafka_dr_confirm=P --check --diff",
@@ -76,7 +75,7 @@ RUN = [
     "ansible-galaxy collection install switchback-kafka_dr-1.0.0.tar.gz",
 ]
 # Placeholders for values of the reader, and their values here.
-OWN = {"INVENTORY": "build/lab/inventory", "NAME": "kafka_topic", "PID": "$$"}
+OWN = {"INVENTORY": "build/lab/inventory", "NAME": "kafka_topic"}
 IN_THE_BLOCK = "a playbook of the block, run there with its own options"
 ELSEWHERE = "tests/playbooks runs it"
 ITSELF = "a target of its own, minutes to hours"
