@@ -73,10 +73,10 @@ def test_galaxy_accepts_the_tarball(tarball: Path, tmp_path: Path) -> None:
     env = {**clean(tmp_path), "http_proxy": dead, "https_proxy": dead}
     command = [sys.executable, "-m", "galaxy_importer.main", str(tarball)]
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
-    said = done.stdout + done.stderr
-    assert done.returncode == 0, said
-    assert "Importer processing completed successfully" in said
-    assert re.findall(r"^(?:WARNING|ERROR|CRITICAL).*", said, re.MULTILINE) == [], said
+    output = done.stdout + done.stderr
+    assert done.returncode == 0, output
+    assert "Importer processing completed successfully" in output
+    assert re.findall(r"^(?:WARNING|ERROR|CRITICAL).*", output, re.MULTILINE) == [], output
 
 
 def clean(home: Path, **more: str) -> dict[str, str]:

@@ -220,7 +220,7 @@ class Chaos:
         pair.start()
         outcome = "completed" if rc != 0 and "run_superseded" in output else f"woke up and ended with {rc}"
         if outcome != "completed":
-            # What the controller reported after it woke up explains a bad trip; nothing else keeps it.
+            # What the controller reported after it woke up explains a bad trip, and no other file has it.
             FOLDER.mkdir(parents=True, exist_ok=True)
             (FOLDER / f"{fault.name.replace(': ', '-').replace(' ', '-')}.log").write_text(output)
         seconds = time.monotonic() - began

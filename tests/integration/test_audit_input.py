@@ -29,13 +29,13 @@ def audit(folder: Path, document: dict[str, Any], *more: str, **environment: str
     (folder / "plan.json").write_text(json.dumps(document))
     done = run_audit(folder / "plan.json", folder / "out", *more, environment=environment)
     result = folder / "out" / "audit.json"
-    said = [line for line in (done.stderr + done.stdout).splitlines() if not line.startswith(("audit ", "WARNING"))]
-    return done.returncode, "\n".join(said), json.loads(result.read_text()) if result.exists() else {}
+    output = [line for line in (done.stderr + done.stdout).splitlines() if not line.startswith(("audit ", "WARNING"))]
+    return done.returncode, "\n".join(output), json.loads(result.read_text()) if result.exists() else {}
 
 
 def test_a_good_plan_is_proven_and_its_page_needs_no_network(good: dict[str, Any], tmp_path: Path) -> None:
-    code, said, result = audit(tmp_path, good)
-    assert (code, result["verdict"], result["partial"]) == (0, "PROVEN", False), said
+    code, output, result = audit(tmp_path, good)
+    assert (code, result["verdict"], result["partial"]) == (0, "PROVEN", False), output
     html = (tmp_path / "out" / "audit.html").read_text()
     assert "http" not in html.replace("http-equiv", "")
     assert "PROVEN" in html
@@ -68,10 +68,10 @@ def test_each_problem_of_the_input_is_named(good: dict[str, Any], tmp_path: Path
     change, more, environment, text = CASES[name]
     document = json.loads(json.dumps(good))
     change(document)
-    code, said, result = audit(tmp_path, document, *more, **environment)
+    code, output, result = audit(tmp_path, document, *more, **environment)
     assert code == 2
-    assert text in said
-    assert len(said.splitlines()) == 1, said
+    assert text in output
+    assert len(output.splitlines()) == 1, output
     assert result.get("verdict", "UNKNOWN") == "UNKNOWN"
 
 
@@ -82,9 +82,9 @@ def test_jars_of_another_version_are_refused(good: dict[str, Any], tmp_path: Pat
         (folder / name).write_text("something else")
     for name in ("kafka-clients-3.9.0.jar", "commons-pool2-2.12.0.jar"):
         (folder / name).write_text("something else")
-    code, said, _other = audit(tmp_path, good, "--jars", str(folder))
+    code, output, _other = audit(tmp_path, good, "--jars", str(folder))
     assert code == 2
-    assert "SHA-256" in said
+    assert "SHA-256" in output
 
 
 def test_a_failed_audit_removes_the_old_result(good: dict[str, Any], tmp_path: Path) -> None:

@@ -184,7 +184,7 @@ def test_a_bar_in_a_value_is_refused(cm: CmServer) -> None:
 
 
 @pytest.mark.parametrize(
-    ("more", "code", "said"),
+    ("more", "code", "expected"),
     [
         ({"cluster": "Cluster 2"}, "cm_cluster_not_found", '"Cluster 1"'),
         ({"service": "srm"}, "cm_service_not_found", f'"{SERVICE}" (STREAMS_REPLICATION_MANAGER)'),
@@ -194,11 +194,11 @@ def test_a_bar_in_a_value_is_refused(cm: CmServer) -> None:
     ],
 )
 def test_a_missing_object_is_reported_with_the_existing_ones(
-    cm: CmServer, more: dict[str, Any], code: str, said: str
+    cm: CmServer, more: dict[str, Any], code: str, expected: str
 ) -> None:
     result = run_module(cm_config, {**cm.params(properties={"clusters": "P,B,C"}), **more})
     assert (result["error"]["code"], result["changed"]) == (code, False)
-    assert said in result["msg"]
+    assert expected in result["msg"]
 
 
 def test_a_read_only_user_may_read_and_gets_a_clear_error_for_a_write(cm: CmServer) -> None:

@@ -161,7 +161,7 @@ def test_other_settings_are_kept_and_reported_and_null_removes_one(clusters: dic
 
 
 @pytest.mark.parametrize(
-    ("settings", "said"),
+    ("settings", "expected"),
     [
         ({"offset.lag.max": "many"}, "wanted a whole number"),
         ({"config.action.reload": "never"}, "Invalid value never for configuration config.action.reload"),
@@ -171,11 +171,11 @@ def test_other_settings_are_kept_and_reported_and_null_removes_one(clusters: dic
 )
 @pytest.mark.parametrize("check", [True, False])
 def test_a_bad_setting_is_refused_before_a_change(
-    clusters: dict[str, Any], settings: dict[str, Any], said: str, check: bool
+    clusters: dict[str, Any], settings: dict[str, Any], expected: str, check: bool
 ) -> None:
     result = run_module(connect_mirror, declared(clusters, source_settings=settings), check=check)
     assert result["failed"]
-    assert said in result["msg"]
+    assert expected in result["msg"]
     again = run_module(connect_mirror, declared(clusters), check=True)
     assert again["changed"] is False
 

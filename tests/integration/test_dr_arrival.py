@@ -194,10 +194,10 @@ def test_a_group_without_members_is_unknown_and_named(observation: Look, servers
 
 
 @pytest.mark.parametrize(
-    ("found", "said"), [(3, "has position 3, wanted 5 or more"), (60, "position 60"), (None, "has position none")]
+    ("found", "expected"), [(3, "has position 3, wanted 5 or more"), (60, "position 60"), (None, "has position none")]
 )
 def test_an_offset_that_fell_back_or_left_the_log_is_refuted(
-    observation: Look, servers: str, topic: str, group: str, found: int | None, said: str
+    observation: Look, servers: str, topic: str, group: str, found: int | None, expected: str
 ) -> None:
     """R8: after the start too, the offset is within the log and not below the committed one."""
     send(servers, topic, 0, 6)
@@ -205,7 +205,7 @@ def test_an_offset_that_fell_back_or_left_the_log_is_refuted(
         commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): found})
     result = observe(**wanted(group, topic, 5), wait_timeout=1)
     assert (result["rc"], result["groups"]["verdict"], result["error"]["code"]) == (1, "REFUTED", "offset_wrong")
-    assert said in result["msg"]
+    assert expected in result["msg"]
     assert f"{topic}-0" in result["msg"]
 
 

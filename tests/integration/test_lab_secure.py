@@ -80,17 +80,17 @@ def flow(lab: Lab, **more: Any) -> dict[str, Any]:
 
 def answers(lab: Lab) -> list[str]:
     """Everything that the workers' REST interfaces return about connectors and tasks."""
-    said = []
+    responses = []
     for cluster in lab.info()["clusters"].values():
 
         def ask(path: str, port: int = cluster["ports"][2]) -> Any:
             return get_json(port, path, lab.paths.security, timeout=20)
 
         found = ask("/connectors?expand=info&expand=status")
-        said.append(found)
-        said.extend(ask(f"/connectors/{urllib.parse.quote(name, safe='')}/tasks") for name in found)
-    assert None not in said
-    return [json.dumps(one) for one in said]
+        responses.append(found)
+        responses.extend(ask(f"/connectors/{urllib.parse.quote(name, safe='')}/tasks") for name in found)
+    assert None not in responses
+    return [json.dumps(one) for one in responses]
 
 
 @pytest.fixture(scope="module")

@@ -282,7 +282,7 @@ def test_if_content_is_ambiguous_the_stored_offset_bounds_the_count(flow: Flow, 
         flow.delete_below(P, flow.topic, 4)
     elif case == "emptied":
         flow.delete_below(B, flow.replica, 3)
-    said = {
+    counts = {
         "expired on the source": "was not found on the source",
         "emptied": "no longer holds any record",
         "broker time": "the broker's timestamp",
@@ -290,7 +290,7 @@ def test_if_content_is_ambiguous_the_stored_offset_bounds_the_count(flow: Flow, 
     for last_replicated_offset, most in ((None, 4 if case == "expired on the source" else 8), (4, 3)):
         row = flow.count(last_replicated_offset)
         assert (row.least, row.most, row.since) == (0, most, flow.at(8 - most)), row
-        assert said in row.reason
+        assert counts in row.reason
 
 
 def test_a_last_record_that_compaction_removed_on_the_source_is_not_found(flow: Flow) -> None:

@@ -89,23 +89,23 @@ def test_an_expired_ticket_is_reported(clusters: Kerberized, tmp_path: Path) -> 
     cache = tmp_path / "ticket"
     assert clusters.realm.ticket(OPERATOR, cache, "-l", "1s").returncode == 0
     assert wait_until(lambda: not clusters.realm.has_ticket(cache), 10.0)
-    said = run(tmp_path, "kafka_topic_info", {**cached(clusters), "request_timeout": 8}, KRB5CCNAME=f"FILE:{cache}")
-    assert (said["failed"], said["error"]["code"]) == (True, "kafka_unreachable"), said
-    assert "Kerberos: Ticket expired" in said["msg"]
+    output = run(tmp_path, "kafka_topic_info", {**cached(clusters), "request_timeout": 8}, KRB5CCNAME=f"FILE:{cache}")
+    assert (output["failed"], output["error"]["code"]) == (True, "kafka_unreachable"), output
+    assert "Kerberos: Ticket expired" in output["msg"]
 
 
 def test_without_a_keytab_or_a_ticket_option_the_error_has_a_next_step(clusters: Kerberized, tmp_path: Path) -> None:
     params = cached(clusters)
     del params["client"]["sasl.kerberos.min.time.before.relogin"]
-    said = run(tmp_path, "kafka_topic_info", params)
-    assert (said["failed"], said["error"]["code"]) == (True, "kafka_error"), said
-    assert "sasl.kerberos.min.time.before.relogin: 0" in said["msg"]
+    output = run(tmp_path, "kafka_topic_info", params)
+    assert (output["failed"], output["error"]["code"]) == (True, "kafka_error"), output
+    assert "sasl.kerberos.min.time.before.relogin: 0" in output["msg"]
 
 
 def test_the_wheel_reports_that_it_has_no_kerberos(clusters: Kerberized, wheel: str, tmp_path: Path) -> None:
-    said = run(tmp_path, "kafka_topic_info", side(clusters, "P"), wheel)
-    assert (said["failed"], said["error"]["code"]) == (True, "kerberos_missing"), said
-    assert "docs/kerberos.md" in said["msg"]
+    output = run(tmp_path, "kafka_topic_info", side(clusters, "P"), wheel)
+    assert (output["failed"], output["error"]["code"]) == (True, "kerberos_missing"), output
+    assert "docs/kerberos.md" in output["msg"]
 
 
 WRONG: dict[str, tuple[dict[str, Any], str]] = {
@@ -124,11 +124,11 @@ def test_each_ticket_problem_is_reported_in_one_line(clusters: Kerberized, tmp_p
     change, text = WRONG[name]
     params = side(clusters, "P")
     params["client"] |= change
-    said = run(tmp_path, "kafka_topic_info", {**params, "request_timeout": 8}, KRB5CCNAME=f"FILE:{tmp_path / 'none'}")
-    assert (said["failed"], said["error"]["code"]) == (True, "kafka_unreachable"), said
-    assert f"Kerberos: {text}" in said["msg"]
-    assert "docs/kerberos.md" in said["msg"]
-    assert "\n" not in said["msg"]
+    output = run(tmp_path, "kafka_topic_info", {**params, "request_timeout": 8}, KRB5CCNAME=f"FILE:{tmp_path / 'none'}")
+    assert (output["failed"], output["error"]["code"]) == (True, "kafka_unreachable"), output
+    assert f"Kerberos: {text}" in output["msg"]
+    assert "docs/kerberos.md" in output["msg"]
+    assert "\n" not in output["msg"]
 
 
 # ---- Connect -----------------------------------------------------------------------------------------------------
@@ -187,19 +187,19 @@ def audit(clusters: Kerberized, folder: Path, principal: str = OPERATOR) -> tupl
     (folder / "plan.json").write_text(json.dumps(document))
     java = f"spark.driver.defaultJavaOptions={' '.join(clusters.realm.java_options)}"
     done = run_audit(folder / "plan.json", folder / "out", "--conf", java, environment=environment)
-    said = [line for line in (done.stderr + done.stdout).splitlines() if not line.startswith(("audit ", "WARNING"))]
+    output = [line for line in (done.stderr + done.stdout).splitlines() if not line.startswith(("audit ", "WARNING"))]
     result = folder / "out" / "audit.json"
-    return done.returncode, "\n".join(said), json.loads(result.read_text()) if result.exists() else {}
+    return done.returncode, "\n".join(output), json.loads(result.read_text()) if result.exists() else {}
 
 
 def test_spark_proves_the_copy(clusters: Kerberized, tmp_path: Path) -> None:
-    code, said, result = audit(clusters, tmp_path)
-    assert (code, result.get("verdict")) == (0, "PROVEN"), said
+    code, output, result = audit(clusters, tmp_path)
+    assert (code, result.get("verdict")) == (0, "PROVEN"), output
     assert result["records"] == {"source": RECORDS, "target": RECORDS}
 
 
 def test_spark_without_a_keytab_ends_with_one_line(clusters: Kerberized, tmp_path: Path) -> None:
-    code, said, _result = audit(clusters, tmp_path, "unknown")
-    assert code == 2, said
-    assert "Cluster P" in said
-    assert len(said.splitlines()) == 1, said
+    code, output, _result = audit(clusters, tmp_path, "unknown")
+    assert code == 2, output
+    assert "Cluster P" in output
+    assert len(output.splitlines()) == 1, output

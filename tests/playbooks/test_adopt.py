@@ -131,9 +131,9 @@ def refused(pair: Scenario, variables: dict[str, Any], *texts: str, options: tup
     done = pair.playbook("enable", variables, options, expect=2)
     assert done["changed"] == 0
     assert time.monotonic() - began < 60
-    said = " ".join(done["output"].split()).replace('\\"', '"')
+    output = " ".join(done["output"].split()).replace('\\"', '"')
     for text in texts:
-        assert text in said
+        assert text in output
 
 
 def set_up(pair: Scenario) -> Legacy:

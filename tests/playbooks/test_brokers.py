@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Three brokers and two workers a side: brokers and workers restart and die while applications move."""
+"""Three brokers and two workers per cluster: brokers and workers restart and fail while applications move."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PROVEN = {"drained", "committed_offsets", "first_write", "groups"}
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
-    """An enabled pair with three brokers and two workers a side, under load; each test begins where it is."""
+    """An enabled pair with three brokers and two workers per cluster, under load. The tests run in order."""
     folder = tmp_path_factory.mktemp("brokers")
     with Scenario(folder, partitions=6, clients=CLIENTS, brokers=3, workers=2).up() as made:
         made.playbook("enable", {"kafka_dr_confirm": "P"})
@@ -62,7 +62,7 @@ def meanwhile(work: Callable[[Lab, threading.Event], None], folder: object) -> I
 
 
 def rolling() -> Callable[[Lab, threading.Event], None]:
-    """Restart one broker after the other, of both clusters in turn, each once all replicas are in sync."""
+    """Restart all brokers, by turns on both clusters, each one once all replicas are in sync."""
     parts = itertools.cycle([(alias, part) for part in ("broker", "broker-2", "broker-3") for alias in ("P", "B")])
 
     def work(lab: Lab, done: threading.Event) -> None:
@@ -75,7 +75,7 @@ def rolling() -> Callable[[Lab, threading.Event], None]:
 
 
 def proven(report: dict[str, object], pair: Scenario) -> None:
-    """The cutover completed with its evidence, and the ledgers agree."""
+    """Check that the cutover completed with its evidence, and that the ledgers agree."""
     assert report["outcome"] == "completed", report
     verdicts = {check["name"]: check["verdict"] for check in report["checks"]}  # type: ignore[attr-defined]
     assert {name: verdicts[name] for name in PROVEN} == dict.fromkeys(PROVEN, "PROVEN"), report
@@ -101,7 +101,7 @@ def test_brokers_restart_during_a_continuous_cutover_and_a_checkpoint(pair: Scen
     proven(pair.move("failback", "P"), pair)
 
 
-def test_a_round_trip_with_one_broker_of_each_side_down(pair: Scenario) -> None:
+def test_a_round_trip_with_one_broker_of_each_cluster_down(pair: Scenario) -> None:
     lab = Lab(pair.folder, quiet=True)
     for alias in ("P", "B"):
         lab.kill(alias, "broker-2")
@@ -116,7 +116,7 @@ def test_a_round_trip_with_one_broker_of_each_side_down(pair: Scenario) -> None:
 
 
 def test_one_of_two_workers_dies_while_the_flow_is_stopped(pair: Scenario) -> None:
-    """The worker that ``connect_url`` names first: the next one is asked."""
+    """The first worker in ``connect_url`` fails, so requests go to the next one."""
     lab = Lab(pair.folder, quiet=True)
     killed: list[bool] = []
 

@@ -42,9 +42,9 @@ def enable(pair: Scenario, expect: int = 0, **more: Any) -> dict[str, Any]:
 
 def refused(pair: Scenario, *texts: str, **more: Any) -> None:
     """``enable`` reports it, and no record is replicated."""
-    said = " ".join(enable(pair, 2, **more)["output"].split()).replace('\\"', '"')
+    output = " ".join(enable(pair, 2, **more)["output"].split()).replace('\\"', '"')
     for text in texts:
-        assert text in said
+        assert text in output
     connectors = snapshot(pair.folder, [])["B"]["connectors"]
     assert [found[0] for name, found in connectors.items() if "MirrorSource" in name] in ([], ["STOPPED"])
 
@@ -83,9 +83,9 @@ def create_again(pair: Scenario, alias: str, topic: str) -> None:
 
 
 def test_an_enabled_pair_is_not_replicated_again(pair: Scenario) -> None:
-    said = " ".join(enable(pair, 2, **COPY_AGAIN)["output"].split())
-    assert "the pair is enabled" in said
-    assert "switchback.kafka_dr.disable first" in said
+    output = " ".join(enable(pair, 2, **COPY_AGAIN)["output"].split())
+    assert "the pair is enabled" in output
+    assert "switchback.kafka_dr.disable first" in output
 
 
 def test_a_replica_with_records_is_not_replicated_again(pair: Scenario) -> None:

@@ -57,14 +57,14 @@ def test_a_healthy_cluster_is_not_abandoned_and_a_lost_one_costs_no_record_in_th
     pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
     lab = lose(pair, LAG_SECONDS)
     began = time.time()
-    said = pair.folder / "said"
-    hooks = {"kafka_dr_hooks": hooks_of_a_disaster(said)}
+    hook_log = pair.folder / "hooks.log"
+    hooks = {"kafka_dr_hooks": hooks_of_a_disaster(hook_log)}
     report = pair.move("failover_disaster", "B", kafka_dr_clients=one_fails_to_stop(pair), **hooks)
     assert report["outcome"] == "completed"
     ran = [(hook["name"], hook["failure"] is None) for hook in report["hooks"]]
     assert ran == [("before run", False), ("before stop_consumers", True), ("before move_producers", True)]
     reported = ["before stop_consumers ", "before move_producers ", "after run completed", ""]
-    assert said.read_text(encoding="utf-8").split("\n") == reported
+    assert hook_log.read_text(encoding="utf-8").split("\n") == reported
     # The others were stopped nevertheless, or they would not run on B.
     (fence,) = (check["reason"] for check in report["checks"] if check["name"] == "fence")
     assert "fraud" in fence
@@ -88,7 +88,7 @@ def test_a_healthy_cluster_is_not_abandoned_and_a_lost_one_costs_no_record_in_th
 
     again = pair.playbook("failover_disaster", {"kafka_dr_confirm": "B", **hooks})
     assert again["changed"] == 0
-    assert said.read_text(encoding="utf-8").split("\n") == reported
+    assert hook_log.read_text(encoding="utf-8").split("\n") == reported
     pair.traffic(1000)
 
     # P comes back with records that it never sent. They are not replicated automatically.
@@ -148,13 +148,13 @@ def one_fails_to_stop(pair: Scenario) -> list[dict[str, Any]]:
     return clients
 
 
-def hooks_of_a_disaster(said: Path) -> list[dict[str, Any]]:
+def hooks_of_a_disaster(hook_log: Path) -> list[dict[str, Any]]:
     """The first hook needs the lost cluster and its failure is accepted.
 
     The others report when they ran, and the outcome.
     """
     moments = [("before", "run"), ("before", "stop_consumers"), ("before", "move_producers"), ("after", "run")]
-    report_command = f'echo "$KAFKA_DR_WHEN $KAFKA_DR_PHASE $KAFKA_DR_OUTCOME" >> {shlex.quote(str(said))}'
+    report_command = f'echo "$KAFKA_DR_WHEN $KAFKA_DR_PHASE $KAFKA_DR_OUTCOME" >> {shlex.quote(str(hook_log))}'
     hooks: list[dict[str, Any]] = [
         {
             "name": f"{when} {phase}",

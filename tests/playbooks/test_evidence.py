@@ -74,8 +74,8 @@ def refused(pair: Scenario, playbook: str, variables: dict[str, Any], *texts: st
     running, before = processes(pair), snapshot(pair.folder, ["archive"])
     assert None not in running.values()
     done = pair.playbook(playbook, variables, expect=2)
-    said = " ".join(done["output"].split())
-    assert [text for text in texts if text not in said] == [], said[-3000:]
+    output = " ".join(done["output"].split())
+    assert [text for text in texts if text not in output] == [], output[-3000:]
     assert done["changed"] == 0
     assert processes(pair) == running
     assert snapshot(pair.folder, ["archive"]) == before

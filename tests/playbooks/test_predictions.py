@@ -57,7 +57,7 @@ def test_a_disaster_costs_as_much_as_readiness_predicted(pair: Scenario, number:
     pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
     pair.traffic(draw.randrange(500, 8000))
     twice = doubled(pair)
-    lab, said = lose_while_lagging(pair, draw.uniform(0.5, 6.0), draw.uniform(0.5, 6.0))
+    lab, predicted = lose_while_lagging(pair, draw.uniform(0.5, 6.0), draw.uniform(0.5, 6.0))
     report = pair.move("failover_disaster", "B")
     assert report["outcome"] == "completed"
     pair.traffic(1000)
@@ -67,7 +67,7 @@ def test_a_disaster_costs_as_much_as_readiness_predicted(pair: Scenario, number:
         lab.start("P", part)
     pair.playbook("salvage")
     lost = json.loads((pair.reports / "salvage-list.json").read_text())["records"]
-    reported, rereads = said["unreplicated"], said["rereads"]["disaster"]
+    reported, rereads = predicted["unreplicated"], predicted["rereads"]["disaster"]
     print(
         f"disaster {number}: lost {lost}, said {reported['at_least']} to {reported['at_most']};"
         f" re-read {again} of {rereads}"

@@ -267,7 +267,7 @@ def test_a_continuous_move_loses_and_repeats_nothing(enabled: Scenario) -> None:
 
 
 def test_a_hook_that_fails_before_the_point_of_no_return_undoes_the_run(enabled: Scenario, tmp_path: Path) -> None:
-    said = tmp_path / "said"
+    hook_log = tmp_path / "hooks.log"
     tasks = tmp_path / "tasks.yml"
     tasks.write_text(json.dumps([{"name": "Take too long", "ansible.builtin.command": {"argv": ["sleep", "30"]}}]))
     dead = tmp_path / "dead.yml"
@@ -275,7 +275,7 @@ def test_a_hook_that_fails_before_the_point_of_no_return_undoes_the_run(enabled:
     ask = {"name": "Ask", "ansible.builtin.ping": {}, "delegate_to": "unreachable", "vars": unreachable}
     switch = {"name": "Switch", "ansible.builtin.file": {"path": str(tmp_path / "switched"), "state": "touch"}}
     dead.write_text(json.dumps([ask, switch]))
-    report_command = ["sh", "-c", f'env | grep ^KAFKA_DR_ | sort | tr "\\n" " " >> {said}; echo >> {said}']
+    report_command = ["sh", "-c", f'env | grep ^KAFKA_DR_ | sort | tr "\\n" " " >> {hook_log}; echo >> {hook_log}']
     start = {"when": "before", "phase": "start"}
     hooks = [
         {"name": "report", "when": "before", "phase": "run", "command": report_command},
@@ -299,7 +299,7 @@ def test_a_hook_that_fails_before_the_point_of_no_return_undoes_the_run(enabled:
     before = last.read_bytes() if last.exists() else None
     checked = enabled.playbook("failover_cutoff", variables, ("--check",))
     assert "hook before start: slow, at most 2 s" in checked["output"]
-    assert not said.exists()
+    assert not hook_log.exists()
     assert (last.read_bytes() if last.exists() else None) == before
     _plan_of_the_check_run(enabled, checked["output"])
 
@@ -316,7 +316,7 @@ def test_a_hook_that_fails_before_the_point_of_no_return_undoes_the_run(enabled:
     assert ran == [("report", True), ("busy", False), ("slow", False), ("dead", False), ("lenient", False)]
     assert 2 <= report["hooks"][2]["seconds"] < 15
     assert '"false" exited with 1' in report["hooks"][1]["failure"]
-    first, last = said.read_text().splitlines()
+    first, last = hook_log.read_text().splitlines()
     assert "KAFKA_DR_FROM=P" in first
     assert "KAFKA_DR_OUTCOME= " in first
     assert "KAFKA_DR_HOOK=outcome" in last
@@ -326,10 +326,10 @@ def test_a_hook_that_fails_before_the_point_of_no_return_undoes_the_run(enabled:
 
 
 def test_hooks_around_a_successful_move(enabled: Scenario, tmp_path: Path) -> None:
-    said = tmp_path / "said"
+    hook_log = tmp_path / "hooks.log"
     tasks = tmp_path / "tasks.yml"
     moment = "{{ cutover_hook_facts.KAFKA_DR_WHEN }} {{ cutover_hook_facts.KAFKA_DR_PHASE }}"
-    line = {"path": str(said), "line": moment, "create": True, "mode": "0600"}
+    line = {"path": str(hook_log), "line": moment, "create": True, "mode": "0600"}
     tasks.write_text(json.dumps([{"name": "Say so", "ansible.builtin.lineinfile": line}]))
     around = [
         {"name": f"{when} {phase}", "when": when, "phase": phase, "tasks_file": str(tasks)}
@@ -337,7 +337,7 @@ def test_hooks_around_a_successful_move(enabled: Scenario, tmp_path: Path) -> No
         for when in ("before", "after")
     ]
     out = enabled.move("failover_cutoff", "B", kafka_dr_hooks=around)
-    assert said.read_text().split("\n") == ["before run", "before start", "after start", "after run", ""]
+    assert hook_log.read_text().split("\n") == ["before run", "before start", "after start", "after run", ""]
     assert [hook["name"] for hook in out["hooks"]] == ["before run", "before start", "after start"]
     assert enabled.playbook("failover_cutoff", {"kafka_dr_confirm": "B", "kafka_dr_hooks": around})["changed"] == 0
     enabled.move("failback", "P")

@@ -56,9 +56,11 @@ BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("switches", "site", "said"), BAD, ids=[said[:40] for _switches, _site, said in BAD])
+@pytest.mark.parametrize(
+    ("switches", "site", "expected"), BAD, ids=[expected[:40] for _switches, _site, expected in BAD]
+)
 def test_each_invalid_configuration_is_refused_and_nothing_is_written(
-    pair: Scenario, switches: dict[str, Any], site: dict[str, Any], said: str
+    pair: Scenario, switches: dict[str, Any], site: dict[str, Any], expected: str
 ) -> None:
     manager = Site(pair, "B")
     declared = read_inventory(pair.inventory)["kafka_dr_srm"]
@@ -71,7 +73,7 @@ def test_each_invalid_configuration_is_refused_and_nothing_is_written(
         done = pair.playbook("enable", {"kafka_dr_confirm": "P", "kafka_dr_srm": declared}, expect=2)
     finally:
         manager.behave()
-    assert said in done["output"]
+    assert expected in done["output"]
     assert manager.lines() == before
     assert all(row["status"] >= 400 for row in manager.requests() if row["method"] != "GET")
 
@@ -134,11 +136,11 @@ def test_replicas_filled_by_another_flow_are_refused_without_advice_to_adopt(pai
         done = pair.playbook("enable", {"kafka_dr_confirm": "P"}, expect=2)
     finally:
         client["B"].delete_topics(["P.Payments"])["P.Payments"].result(15)
-    said = " ".join(done["output"].split())
-    assert "offsets_do_not_fit" in said
-    assert "P->B Payments-1" in said
-    assert "The offsets of Streams Replication Manager cannot be set" in said
-    assert "name it in kafka_dr_adopt" not in said
+    expected = " ".join(done["output"].split())
+    assert "offsets_do_not_fit" in expected
+    assert "P->B Payments-1" in expected
+    assert "The offsets of Streams Replication Manager cannot be set" in expected
+    assert "name it in kafka_dr_adopt" not in expected
     assert {alias: site.lines() for alias, site in sites(pair).items()} == before
 
 

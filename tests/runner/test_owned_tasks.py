@@ -73,20 +73,20 @@ LATE = "a host is unreachable"
 
 
 def test_a_dead_host_stops_the_file_and_the_run_which_is_undone(tmp_path: Path) -> None:
-    code, said = played(tmp_path, [PING, SAY])
+    code, output = played(tmp_path, [PING, SAY])
     assert code == 2
-    assert f"UNDONE The hook dns before start failed: {tmp_path}/tasks.yml: {LATE}" in said
-    assert "REPORTED" in said
-    assert [word for word in ("SWITCHED B", "MOVED", "LATER PLAY") if f'"{word}"' in said] == []
+    assert f"UNDONE The hook dns before start failed: {tmp_path}/tasks.yml: {LATE}" in output
+    assert "REPORTED" in output
+    assert [word for word in ("SWITCHED B", "MOVED", "LATER PLAY") if f'"{word}"' in output] == []
 
 
 def test_a_dead_host_may_be_ignored(tmp_path: Path) -> None:
-    code, said = played(tmp_path, [PING, SAY], on_error="go_on")
+    code, output = played(tmp_path, [PING, SAY], on_error="go_on")
     assert code == 0
-    assert '"MOVED"' in said
-    assert "SWITCHED B" not in said
-    assert f"tasks.yml: {LATE}" in said.split("REPORTED")[1]
-    assert '"LATER PLAY"' in said
+    assert '"MOVED"' in output
+    assert "SWITCHED B" not in output
+    assert f"tasks.yml: {LATE}" in output.split("REPORTED")[1]
+    assert '"LATER PLAY"' in output
 
 
 @pytest.mark.parametrize(
@@ -98,23 +98,23 @@ def test_a_dead_host_may_be_ignored(tmp_path: Path) -> None:
     ids=["loop", "block"],
 )
 def test_a_dead_host_stops_the_run_at_any_place_in_the_file(tmp_path: Path, tasks: list[dict[str, Any]]) -> None:
-    code, said = played(tmp_path, tasks)
-    assert (code, "UNDONE" in said, "SWITCHED B" in said) == (2, True, False)
+    code, output = played(tmp_path, tasks)
+    assert (code, "UNDONE" in output, "SWITCHED B" in output) == (2, True, False)
 
 
 def test_the_owner_may_rescue_it(tmp_path: Path) -> None:
-    code, said = played(tmp_path, [{"block": [PING], "rescue": [SAY]}])
-    assert (code, '"SWITCHED B"' in said, '"MOVED"' in said, '"LATER PLAY"' in said) == (0, True, True, True)
+    code, output = played(tmp_path, [{"block": [PING], "rescue": [SAY]}])
+    assert (code, '"SWITCHED B"' in output, '"MOVED"' in output, '"LATER PLAY"' in output) == (0, True, True, True)
 
 
 def test_another_failure_is_reported_unchanged(tmp_path: Path) -> None:
-    code, said = played(tmp_path, [{"ansible.builtin.fail": {"msg": "no licence"}}])
+    code, output = played(tmp_path, [{"ansible.builtin.fail": {"msg": "no licence"}}])
     assert code == 2
-    assert "tasks.yml: no licence" in said.split("UNDONE")[1]
+    assert "tasks.yml: no licence" in output.split("UNDONE")[1]
 
 
 def test_a_dead_host_after_a_failed_run_does_not_make_it_a_success(tmp_path: Path) -> None:
-    code, said = played(tmp_path, [PING, SAY], ended=True)
+    code, output = played(tmp_path, [PING, SAY], ended=True)
     assert code == 2
-    assert LATE in said
-    assert '"LATER PLAY"' not in said
+    assert LATE in output
+    assert '"LATER PLAY"' not in output

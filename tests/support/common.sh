@@ -16,7 +16,7 @@ fail() {
 
 cache_dir() { printf '%s\n' "${KAFKA_DR_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/switchback.kafka_dr}"; }
 
-# with_progress LOG COMMAND...: run quietly, report every ten seconds that it still runs, show the log's end if it fails.
+# with_progress LOG COMMAND...: run quietly, report every ten seconds that it runs, show the log's end if it fails.
 with_progress() {
     local log=$1 started=$SECONDS next=10 result=0
     shift
@@ -62,7 +62,7 @@ copy_checkout() {
         tar --create --null --files-from=- | tar --extract --directory="$1"
 }
 
-# note_skip WHO WHAT: WHAT was skipped is printed again at the end of `make test`. An empty WHAT removes the note of WHO.
+# note_skip WHO WHAT: print WHAT was skipped again at the end of `make test`. An empty WHAT removes the note of WHO.
 note_skip() {
     mkdir -p build/skipped
     rm -f "build/skipped/$1"

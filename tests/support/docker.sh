@@ -4,8 +4,8 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # the sourcing script uses ENGINE_WHY
 #
-# Source it after common.sh. engine_start provides a Docker engine: a running one, or, as root, one of our own. If neither
-# is possible, ENGINE_WHY has the reason. engine_stop stops our own. Images stay in build/docker.
+# Source it after common.sh. engine_start provides a Docker engine: a running one, or, as root, one of our own. If
+# neither is possible, ENGINE_WHY has the reason. engine_stop stops our own. Images stay in build/docker.
 
 ENGINE_WHY=
 ENGINE_PID=

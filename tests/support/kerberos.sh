@@ -10,7 +10,7 @@ set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 source tests/support/common.sh
 
-# One release: confluent-kafka needs a librdkafka that is not older. No version on npm matches the pin in requirements.txt.
+# One release: confluent-kafka needs a librdkafka that is not older, and npm has none for the pin in requirements.txt.
 NPM_PACKAGE=@confluentinc/kafka-javascript@1.10.1
 NPM_FILE=confluentinc-kafka-javascript-1.10.1.tgz
 NPM_SHA256=ada7d703bb1d3237e2292bfabf438d663b6160c9f1ac2a2406b5dc4257c81b66

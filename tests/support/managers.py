@@ -48,7 +48,7 @@ class Site:
         self.put(CONFIGS, "|".join(lines))
 
     def switch(self, **values: Any) -> None:
-        """How the emulator is to behave (roles/lab/EMULATORS.md)."""
+        """Set the behaviour of the emulator (roles/lab/EMULATORS.md)."""
         self.call("/emulator/switches", "PUT", values)
 
     def behave(self) -> None:

@@ -27,7 +27,7 @@ mkdir -p build/logs
 result=0
 molecule "$@" 2>&1 | tee "$LOG" || result=$?
 if ((result)); then
-    # Print Ansible's own errors after the recap, without colours and frames: the end of a long log may be all that is kept.
+    # Print Ansible's own errors after the recap, without colours and frames, because only the end of a log may be kept.
     sed -e 's/\x1b\[[0-9;]*m//g' -e 's/^ *│ \{0,2\}//' "$LOG" | grep -A 24 '^\[ERROR\]' | tail -n 55 | cut -c 1-300 >&2 || true
     fail "molecule $* exited with $result." "The whole log: $LOG"
 fi

@@ -49,7 +49,7 @@ class Scenario:
     # Kafka versions of brokers and of Connect workers, by alias.
     kafka_versions: dict[str, str] = field(default_factory=dict)
     connect_versions: dict[str, str] = field(default_factory=dict)
-    # As many v's: what a run shows then must not hold a secret either.
+    # The number of v's in -vvv: the output must not have a secret at that level either.
     verbosity: int = 0
     say: Callable[[str], None] = lambda text: print(text, flush=True)
 

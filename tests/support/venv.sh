@@ -3,7 +3,7 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# Install the pins of a requirements file into .venv: venv.sh [requirements-run.txt]. If done already, it returns at once.
+# Install the pins of a requirements file into .venv: venv.sh [requirements-run.txt]. A second call returns at once.
 # PYTHON chooses the interpreter; otherwise the first of python3.11, python3.12, python3.13, python3 that works.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."

@@ -126,7 +126,7 @@ def test_an_unknown_option_is_refused_by_name(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("params", "said"),
+    ("params", "expected"),
     [
         ({"event": "phase"}, "run"),
         ({"event": "pnr"}, "run"),
@@ -138,10 +138,10 @@ def test_an_unknown_option_is_refused_by_name(name: str) -> None:
         ({"event": "begun"}, "value of event must be one of"),
     ],
 )
-def test_an_event_of_a_run_needs_its_run(params: dict[str, Any], said: str) -> None:
+def test_an_event_of_a_run_needs_its_run(params: dict[str, Any], expected: str) -> None:
     result = run_module(module("dr_journal"), {"pair": {}, **params})
     assert result["failed"]
-    assert said in result["msg"]
+    assert expected in result["msg"]
 
 
 @pytest.mark.parametrize(

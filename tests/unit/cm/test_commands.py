@@ -110,16 +110,17 @@ def test_a_stop_that_was_already_running_is_waited_for(script: ScriptedServer, m
 
 
 @pytest.mark.parametrize(
-    ("roles", "said"), [([{"name": "d", "roleState": "STARTED"}], "d STARTED"), ([], "Cloudera Manager lists no role")]
+    ("roles", "expected"),
+    [([{"name": "d", "roleState": "STARTED"}], "d STARTED"), ([], "Cloudera Manager lists no role")],
 )
 def test_a_stopped_service_counts_as_stopped_only_without_a_role_process(
-    script: ScriptedServer, roles: list[dict[str, str]], said: str
+    script: ScriptedServer, roles: list[dict[str, str]], expected: str
 ) -> None:
     """The state of a service is a summary, and a response without roles is not evidence."""
     script.answers = [service("STOPPED"), NONE, (200, {"items": roles}), service("STOPPED")]
     result = run(script, state="stopped")
     assert (result["rc"], result["error"]["code"], posts(script)) == (1, "cm_process_left", [])
-    assert said in result["msg"]
+    assert expected in result["msg"]
 
 
 def test_a_restart_is_not_repeated_while_its_effect_is_not_visible_yet(script: ScriptedServer) -> None:

@@ -109,7 +109,7 @@ def test_defaults_match_the_most_common_entries() -> None:
 
 
 @pytest.mark.parametrize(
-    ("wrong", "said"),
+    ("wrong", "message_part"),
     [
         ({"principal": "a"}, 'did you mean "User:a"?'),
         ({"principal": "User:"}, "has no type"),
@@ -125,12 +125,12 @@ def test_defaults_match_the_most_common_entries() -> None:
         ({"host": "10.0.0.0/8"}, "never matches"),
     ],
 )
-def test_an_entry_without_effect_is_refused_with_its_number(wrong: dict[str, Any], said: str) -> None:
+def test_an_entry_without_effect_is_refused_with_its_number(wrong: dict[str, Any], message_part: str) -> None:
     with pytest.raises(DrError) as refused:
         wanted_acls([item(), item(**wrong)])
     assert refused.value.code == "bad_acls"
     assert refused.value.message.startswith("acls[2]: ")
-    assert said in refused.value.message
+    assert message_part in refused.value.message
 
 
 def test_all_problems_are_reported_at_once() -> None:

@@ -152,18 +152,18 @@ def test_a_pair_where_everything_agrees_is_proven() -> None:
 
 @pytest.mark.parametrize("name", REFUTES)
 def test_each_difference_refutes_it_by_name(name: str) -> None:
-    change, said = REFUTES[name]
+    change, expected = REFUTES[name]
     found = judged(changed(change))
     assert found["verdict"] == "REFUTED", found
-    assert said in found["text"]
+    assert expected in found["text"]
 
 
 @pytest.mark.parametrize("name", UNSEEN)
 def test_each_missing_observation_is_unknown_by_name(name: str) -> None:
-    change, said = UNSEEN[name]
+    change, expected = UNSEEN[name]
     found = judged(changed(change))
     assert found["verdict"] == "UNKNOWN", found
-    assert said in found["text"]
+    assert expected in found["text"]
 
 
 def test_the_tail_of_a_disaster_is_not_taken_for_a_producer() -> None:

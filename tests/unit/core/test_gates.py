@@ -49,7 +49,7 @@ def test_lag_is_an_upper_bound_and_null_when_unknown(seen: PartitionFacts, expec
 
 
 @pytest.mark.parametrize(
-    ("seen", "verdict", "said"),
+    ("seen", "verdict", "message"),
     [
         (facts(0, 10, 9), PROVEN, "replicated up to 9"),
         (facts(0, 0, None), PROVEN, "never written"),
@@ -72,11 +72,11 @@ def test_lag_is_an_upper_bound_and_null_when_unknown(seen: PartitionFacts, expec
         (facts(0, None, 9), UNKNOWN, "could not be read"),
     ],
 )
-def test_drained_verdicts(seen: PartitionFacts, verdict: str, said: str) -> None:
+def test_drained_verdicts(seen: PartitionFacts, verdict: str, message: str) -> None:
     """R19 and R20: the verdict and the reason for each combination of log range and last replicated offset."""
     finding = drained(seen)
     assert finding.verdict == verdict
-    assert said in finding.reason
+    assert message in finding.reason
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ LAGGING = facts(0, 10, 4, True)
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "verdict", "said"),
+    ("before", "after", "verdict", "message"),
     [
         (LAGGING, LAGGING, REFUTED, "although 5 offsets are not replicated"),
         (
@@ -149,10 +149,10 @@ LAGGING = facts(0, 10, 4, True)
         (facts(10, 10, None, False), facts(10, 10, None, False), UNKNOWN, "the last replicated offset is unknown"),
     ],
 )
-def test_making_progress_verdicts(before: PartitionFacts, after: PartitionFacts, verdict: str, said: str) -> None:
+def test_making_progress_verdicts(before: PartitionFacts, after: PartitionFacts, verdict: str, message: str) -> None:
     finding = making_progress(before, after)
     assert finding.verdict == verdict
-    assert said in finding.reason
+    assert message in finding.reason
 
 
 # ---- worlds: a source log as a list of the entry at each offset, and how much of it was really replicated

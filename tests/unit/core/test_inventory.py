@@ -315,9 +315,9 @@ BAD: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("variables", "said"), BAD, ids=[said[:60] for _variables, said in BAD])
-def test_a_bad_inventory_is_refused_by_name(variables: dict[str, Any], said: str) -> None:
-    assert said in refusal(variables).message
+@pytest.mark.parametrize(("variables", "expected"), BAD, ids=[expected[:60] for _variables, expected in BAD])
+def test_a_bad_inventory_is_refused_by_name(variables: dict[str, Any], expected: str) -> None:
+    assert expected in refusal(variables).message
 
 
 # Problems that show only once another variable is right. A name missing from an incomplete list might be right, and the
@@ -345,13 +345,13 @@ def unlike_good(variables: dict[str, Any]) -> set[str]:
 
 def test_two_independent_problems_are_shown_in_one_refusal() -> None:
     """For a sample of the 6,000 pairs of the problems above: if they are in different variables, both are shown."""
-    single = [(next(iter(names)), bad, said) for bad, said in BAD if len(names := unlike_good(bad)) == 1]
+    single = [(next(iter(names)), bad, expected) for bad, expected in BAD if len(names := unlike_good(bad)) == 1]
     pairs = [(one, two) for one, two in itertools.combinations(single, 2) if one[0] != two[0] and one[2] != two[2]]
     seed = random.SystemRandom().randrange(10**6)
-    for (name, bad, said), (other, more, also) in random.Random(seed).sample(pairs, 600):
+    for (name, bad, expected), (other, more, also) in random.Random(seed).sample(pairs, 600):
         rest = {key: value for key, value in more.items() if key != name}
         message = refusal({**rest, name: bad[name]} if name in bad else rest).message
-        assert said in message or other in AFTER.get(name, ()), (seed, said, message)
+        assert expected in message or other in AFTER.get(name, ()), (seed, expected, message)
         assert also in message or name in AFTER.get(other, ()), (seed, also, message)
 
 

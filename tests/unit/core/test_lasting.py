@@ -24,7 +24,7 @@ NONE = {**SAFE, "offset": None, "rereads": None}
 
 
 @pytest.mark.parametrize(
-    ("row", "standing", "lag", "said"),
+    ("row", "standing", "lag", "expected"),
     [
         (NONE, PAST, "refuse", "committed offset 1000 is past the log end 40"),
         (NONE, PAST, "reread", "committed offset 1000 is past the log end 40"),
@@ -43,10 +43,10 @@ NONE = {**SAFE, "offset": None, "rereads": None}
     ],
 )
 def test_only_problems_that_a_stop_cannot_change_are_refused(
-    row: dict[str, Any], standing: Standing, lag: str, said: str
+    row: dict[str, Any], standing: Standing, lag: str, expected: str
 ) -> None:
     found = lasting_problems([(row, standing)], "P", lag)
-    assert bool(found) is bool(said)
+    assert bool(found) is bool(expected)
     for text in found:
-        assert said in text
+        assert expected in text
         assert text.startswith('group "g" on P T-0: ')

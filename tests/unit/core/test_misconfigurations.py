@@ -13,7 +13,7 @@ PAIR = ("P", "B")
 
 
 @pytest.mark.parametrize(
-    ("key", "value", "said"),
+    ("key", "value", "expected"),
     [
         ("P->B", "true", '"P->B.enabled" enables a flow'),
         ("p->B.enabled", "true", 'Did you mean "P"'),
@@ -29,10 +29,10 @@ PAIR = ("P", "B")
         ("topics", "B__x", '"B.x"'),
     ],
 )
-def test_a_misconfiguration_is_reported_with_the_probable_intention(key: str, value: str, said: str) -> None:
+def test_a_misconfiguration_is_reported_with_the_probable_intention(key: str, value: str, expected: str) -> None:
     found = misconfigurations({key: value}, PAIR)
     assert len(found) == 1
-    assert said in found[0]
+    assert expected in found[0]
     assert f'"{key}"' in found[0]
 
 

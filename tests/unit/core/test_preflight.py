@@ -81,7 +81,7 @@ def test_a_healthy_pair_may_move() -> None:
 
 
 @pytest.mark.parametrize(
-    ("seen", "said"),
+    ("seen", "message"),
     [
         (status(flows=[flow("P", "B", "REFUTED"), flow("B", "P")]), "The flow P->B is REFUTED: because"),
         (status(flows=[flow("P", "B"), flow("B", "P", "UNKNOWN")]), "The flow B->P is UNKNOWN: because"),
@@ -99,11 +99,11 @@ def test_a_healthy_pair_may_move() -> None:
         ),
     ],
 )
-def test_each_problem_is_reported_before_anything_moves(seen: dict[str, Any], said: str) -> None:
+def test_each_problem_is_reported_before_anything_moves(seen: dict[str, Any], message: str) -> None:
     """R8: the preflight refuses a group without a valid target offset."""
     judged = judge_cutover(seen, journal(), "cutoff", "B")
     text = " ".join(judged["problems"])
-    assert said in text
+    assert message in text
     assert "Nothing was changed" not in text  # The playbook reports it once.
 
 

@@ -60,7 +60,7 @@ def test_the_active_cluster_follows_from_journal_answer_or_evidence(
 
 
 @pytest.mark.parametrize(
-    ("p", "b", "journaled", "asked", "code", "said"),
+    ("p", "b", "journaled", "asked", "code", "expected"),
     [
         (READ, READ, None, "", "active_side_contradicted", "members on both clusters: P (group"),
         (READ, READ, "P", "", "active_side_contradicted", "reader-1 at /10.0.0.7) and B (group"),
@@ -73,10 +73,10 @@ def test_the_active_cluster_follows_from_journal_answer_or_evidence(
     ],
 )
 def test_a_contradiction_is_refused_and_an_unknown_active_cluster_is_asked_for(
-    p: SideEvidence, b: SideEvidence, journaled: str | None, asked: str, code: str, said: str
+    p: SideEvidence, b: SideEvidence, journaled: str | None, asked: str, code: str, expected: str
 ) -> None:
     error = refusal(p, b, journaled, asked)
-    assert (error.code, said in error.message) == (code, True), error.message
+    assert (error.code, expected in error.message) == (code, True), error.message
     assert error.hint
     assert "Nothing was changed" not in error.hint
 

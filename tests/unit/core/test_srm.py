@@ -200,7 +200,7 @@ def test_reverse_checkpointing_that_is_off_in_the_inventory_stays_off() -> None:
 
 
 @pytest.mark.parametrize(
-    ("misfit", "said"),
+    ("misfit", "expected"),
     [
         ({"prefixless": {"effective": "true"}}, '"Enable Prefixless Replication" is on at P'),
         ({"prefixless": {"effective": "True "}}, '"Enable Prefixless Replication" is on at P'),
@@ -221,9 +221,9 @@ def test_reverse_checkpointing_that_is_off_in_the_inventory_stays_off() -> None:
         ({"target": {"effective": "B"}}, 'is "B"'),
     ],
 )
-def test_an_unsuitable_site_is_refused(misfit: dict[str, Any], said: str) -> None:
+def test_an_unsuitable_site_is_refused(misfit: dict[str, Any], expected: str) -> None:
     (problem,) = srm_preflight(sites("auto"), observed(**misfit))["problems"]
-    assert said in problem
+    assert expected in problem
 
 
 def test_a_runtime_without_the_prefixless_property_and_with_the_default_policy_by_name_is_accepted() -> None:

@@ -55,7 +55,7 @@ def test_the_offset_on_a_replica(
 
 
 @pytest.mark.parametrize(
-    ("left", "replica", "said"),
+    ("left", "replica", "message"),
     [
         (Side(None, 0, 50), LOG, "no committed offset on the cluster being left"),
         (
@@ -69,11 +69,11 @@ def test_the_offset_on_a_replica(
         (Side(30, 0, 50, False), LOG, "could not be translated"),
     ],
 )
-def test_without_evidence_there_is_no_offset_on_the_replica(left: Side, replica: Side, said: str) -> None:
+def test_without_evidence_there_is_no_offset_on_the_replica(left: Side, replica: Side, message: str) -> None:
     """R8: auto.offset.reset must never decide, and a guess is not an offset."""
     found = enter_replica(left, replica, True, None)
     assert (found.offset, found.quality, found.rereads) == (None, "none", None)
-    assert said in found.reason
+    assert message in found.reason
 
 
 def test_a_commit_on_the_target_does_not_raise_the_start_on_the_replica() -> None:
@@ -171,18 +171,18 @@ def test_the_offset_on_an_original(
 
 
 @pytest.mark.parametrize(
-    ("left", "original", "said"),
+    ("left", "original", "message"),
     [
         (Side(15, 0, 20, False), Side(31, 0, 30), "past the log end 30"),
         (Side(20, 0, 20, True), Side(12, None, 30), "could not be read"),
         (Side(20, 0, 20, True), Side(12, 0, None), "could not be read"),
     ],
 )
-def test_without_evidence_there_is_no_offset_on_the_original(left: Side, original: Side, said: str) -> None:
+def test_without_evidence_there_is_no_offset_on_the_original(left: Side, original: Side, message: str) -> None:
     """R8: a guess is not an offset."""
     found = enter_original(left, original, True, None)
     assert (found.offset, found.quality, found.rereads) == (None, "none", None)
-    assert said in found.reason
+    assert message in found.reason
 
 
 # ---- the same topic: the policy identity
@@ -240,7 +240,7 @@ def test_the_offset_on_the_same_topic(
 
 
 @pytest.mark.parametrize(
-    ("left", "entered", "place", "said"),
+    ("left", "entered", "place", "message"),
     [
         (Side(30, 0, 50, False), LOG, IN_TAIL, "a tail that was written after a cut and never replicated"),
         (Side(30, 0, 50, False), LOG, INSIDE, "could not be translated"),
@@ -254,12 +254,12 @@ def test_the_offset_on_the_same_topic(
     ],
 )
 def test_without_evidence_there_is_no_offset_on_the_same_topic(
-    left: Side, entered: Side, place: Place, said: str
+    left: Side, entered: Side, place: Place, message: str
 ) -> None:
     """R8: a guess is not an offset."""
     found = enter_same(left, entered, True, place, None)
     assert (found.offset, found.quality, found.rereads) == (None, "none", None)
-    assert said in found.reason
+    assert message in found.reason
 
 
 OPTIONAL = st.one_of(st.none(), st.integers(0, 20))

@@ -38,7 +38,7 @@ def test_a_record_above_the_replica_s_limit_names_that_limit() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
+    ("name", "expected"),
     [
         ("TopicAuthorizationException: Not authorized to access topics: [P.Payments]", "docs/security.md"),
         ("SaslAuthenticationException: Authentication failed", "login"),
@@ -48,8 +48,8 @@ def test_a_record_above_the_replica_s_limit_names_that_limit() -> None:
         ("SerializationException: no", "converter"),
     ],
 )
-def test_each_known_exception_has_its_remedy(name: str, said: str) -> None:
-    assert said in failure_advice(f"{SENT} / Caused by: {COMMON}{name}")
+def test_each_known_exception_has_its_remedy(name: str, expected: str) -> None:
+    assert expected in failure_advice(f"{SENT} / Caused by: {COMMON}{name}")
 
 
 def test_an_unknown_exception_has_no_remedy() -> None:

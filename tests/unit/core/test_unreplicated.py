@@ -152,7 +152,7 @@ def test_records_written_after_the_end_was_read_are_not_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("found", "held", "least", "said"),
+    ("found", "held", "least", "message"),
     [
         (Place(0, 2), False, 1, "several source records equal the replica's last record"),
         (Place(1, 1), True, 0, "replicated again, or records repeat"),
@@ -160,11 +160,13 @@ def test_records_written_after_the_end_was_read_are_not_counted() -> None:
         (Place(1, 1, doubted=True), False, 0, "ends before the flow's stored offset 3"),
     ],
 )
-def test_an_uncertain_number_is_a_range_with_its_reason(found: Place, held: bool | None, least: int, said: str) -> None:
+def test_an_uncertain_number_is_a_range_with_its_reason(
+    found: Place, held: bool | None, least: int, message: str
+) -> None:
     row = placed(KEY, Log(0, 4, 3), seen("abcd"), found, held)
     assert (row.least, row.most) == (least, 3 - found.first)
     assert row.since == found.first + 1.0
-    assert said in row.reason
+    assert message in row.reason
 
 
 def test_an_unread_range_counts_as_offsets() -> None:

@@ -82,10 +82,10 @@ class Workers(Worker):
         self.offsets: dict[str, list[dict[str, Any]]] = {}
         self.refused = self.lingers = ""
 
-    def presynced(self, status: int, content: Any) -> tuple[int, Any]:
+    def sent(self, status: int, content: Any) -> tuple[int, Any]:
         method, path, body = self.asked[-1]
         known = (status, content) != UNEXPECTED
-        return super().presynced(*((status, content) if known else self.reply(method, path, body)))
+        return super().sent(*((status, content) if known else self.reply(method, path, body)))
 
     def reply(self, method: str, path: str, body: Any) -> tuple[int, Any]:
         parts = [unquote(part) for part in path.partition("?")[0].split("/")[1:]]
@@ -212,7 +212,7 @@ class Manager(ScriptedServer):
         self.state, self.value, self.running, self.deployed = "STARTED", "x=y", "x=y", "x=y"
         self.refuses = self.refuses_config = self.silent = False
 
-    def presynced(self, status: int, content: Any) -> tuple[int, Any]:
+    def sent(self, status: int, content: Any) -> tuple[int, Any]:
         method, path, body = self.asked[-1]
         return (503, "") if self.silent else self.reply(method, path.partition("?")[0].rpartition("/")[2], body)
 

@@ -59,7 +59,7 @@ def test_the_right_jars_have_no_difference(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "said"),
+    ("change", "message"),
     [
         ({"zstd.jar": None}, "missing: zstd.jar"),
         ({"zstd.jar": b"zsta"}, "wrong checksum: zstd.jar"),
@@ -67,14 +67,14 @@ def test_the_right_jars_have_no_difference(tmp_path: Path) -> None:
         ({"evil.jar": b"evil"}, "not in the list: evil.jar"),
     ],
 )
-def test_each_difference_is_reported(tmp_path: Path, change: dict[str, bytes | None], said: str) -> None:
+def test_each_difference_is_reported(tmp_path: Path, change: dict[str, bytes | None], message: str) -> None:
     fill(tmp_path, JARS)
     for name, data in change.items():
         if data is None:
             (tmp_path / name).unlink()
         else:
             (tmp_path / name).write_bytes(data)
-    assert str(jars.compare(tmp_path, WANTED)) == said
+    assert str(jars.compare(tmp_path, WANTED)) == message
 
 
 def test_a_verified_folder_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,7 +164,7 @@ def test_the_module_description_requests_the_jars_and_their_runtime_dependencies
 
 
 @pytest.mark.parametrize(
-    ("log", "said"),
+    ("log", "message"),
     [
         ("x\n\tServer access error at url https://host/a.pom (java.net.ConnectException)\ny", "Server access error at"),
         ("trying\nunknown host somewhere.invalid\n", "unknown host somewhere.invalid"),
@@ -172,8 +172,8 @@ def test_the_module_description_requests_the_jars_and_their_runtime_dependencies
         ("", "Ivy said nothing"),
     ],
 )
-def test_the_cause_is_taken_from_the_log_of_ivy(log: str, said: str) -> None:
-    assert ivy.complaint(log).startswith(said)
+def test_the_cause_is_taken_from_the_log_of_ivy(log: str, message: str) -> None:
+    assert ivy.complaint(log).startswith(message)
 
 
 def test_the_cache_follows_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

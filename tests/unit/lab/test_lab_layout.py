@@ -132,7 +132,7 @@ def test_a_missing_file_is_an_empty_object(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "version"),
+    ("output", "version"),
     [
         ('openjdk version "17.0.15" 2025-04-15', 17),
         ('openjdk version "21" 2023-09-19', 21),
@@ -141,8 +141,8 @@ def test_a_missing_file_is_an_empty_object(tmp_path: Path) -> None:
         ("Segmentation fault", None),
     ],
 )
-def test_the_version_is_read_from_the_output_of_java(said: str, version: int | None) -> None:
-    assert java.major_version(said) == version
+def test_the_version_is_read_from_the_output_of_java(output: str, version: int | None) -> None:
+    assert java.major_version(output) == version
 
 
 def fake_java(home: Path, version: str) -> None:

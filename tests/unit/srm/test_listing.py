@@ -71,7 +71,7 @@ def test_an_output_that_is_truncated_anywhere_is_an_error(length: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "said"),
+    ("output", "expected"),
     [
         ("", "no header of an allowlist"),
         ("usage: srm-control [-h] {topics,groups,offsets}\n", "no header of an allowlist"),
@@ -80,11 +80,11 @@ def test_an_output_that_is_truncated_anywhere_is_an_error(length: int) -> None:
         ("Current whitelist:\na\nCurrent whitelist:\nb\nDone.", "allowed entries twice"),
     ],
 )
-def test_an_output_without_a_list_is_an_error(output: str, said: str | None) -> None:
-    if said is None:
+def test_an_output_without_a_list_is_an_error(output: str, expected: str | None) -> None:
+    if expected is None:
         assert parse_listing(output, TOPICS).allowed == ("global_iot",)
     else:
-        assert said in unreadable(output)
+        assert expected in unreadable(output)
 
 
 # ---- render, add noise, parse
@@ -162,7 +162,7 @@ def test_an_unknown_group_has_no_rows() -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "said"),
+    ("output", "expected"),
     [
         ("T,0", "wanted topic,partition,offset"),
         ("T,0,", "wanted topic,partition,offset"),
@@ -172,8 +172,8 @@ def test_an_unknown_group_has_no_rows() -> None:
         ("T/x,0,1", '"T/x" is not a valid topic name'),
     ],
 )
-def test_a_line_that_only_looks_like_a_row_is_an_error(output: str, said: str) -> None:
+def test_a_line_that_only_looks_like_a_row_is_an_error(output: str, expected: str) -> None:
     with pytest.raises(DrError) as refused:
         parse_export(output, "g")
     assert refused.value.code == "srm_export_unreadable"
-    assert said in refused.value.message
+    assert expected in refused.value.message

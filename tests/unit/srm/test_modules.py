@@ -152,7 +152,7 @@ def test_each_list_has_a_row_and_an_error_does_not_hide_the_others(tool: ListToo
 
 
 @pytest.mark.parametrize(
-    ("params", "said"),
+    ("params", "expected"),
     [
         ({"entries": ["B.Payments"]}, "looks like a replica"),
         ({"entries": ["a,b"]}, "comma"),
@@ -162,11 +162,11 @@ def test_each_list_has_a_row_and_an_error_does_not_hide_the_others(tool: ListToo
 )
 @pytest.mark.parametrize("check", [True, False])
 def test_an_impossible_change_is_refused_before_a_call(
-    tool: ListTool, params: dict[str, Any], said: str, check: bool
+    tool: ListTool, params: dict[str, Any], expected: str, check: bool
 ) -> None:
     result = ran(tool, "Payments", check=check, **params)
     assert (result["error"]["code"], result["changed"], tool.calls) == ("srm_entries_invalid", False, [])
-    assert said in result["msg"]
+    assert expected in result["msg"]
 
 
 def test_an_entry_that_the_denylist_excludes_is_an_error(tool: ListTool) -> None:

@@ -41,7 +41,7 @@ def refusal(made: DesiredLists) -> str:
 
 
 @pytest.mark.parametrize(
-    ("entry", "said"),
+    ("entry", "message_part"),
     [
         ("a,b", "comma or a blank"),
         ("a b", "comma or a blank"),
@@ -54,9 +54,9 @@ def refusal(made: DesiredLists) -> str:
     ],
 )
 @pytest.mark.parametrize("where", [THERE, FlowList("groups", "P", "B"), REVERSE])
-def test_an_entry_that_the_tool_would_split_is_refused(where: FlowList, entry: str, said: str) -> None:
-    assert said in refusal(desired(where, entry))
-    assert said in refusal(DesiredLists(where, None, denied=(entry,), state="absent"))
+def test_an_entry_that_the_tool_would_split_is_refused(where: FlowList, entry: str, message_part: str) -> None:
+    assert message_part in refusal(desired(where, entry))
+    assert message_part in refusal(DesiredLists(where, None, denied=(entry,), state="absent"))
 
 
 @pytest.mark.parametrize("where", [THERE, BACK])
@@ -73,7 +73,7 @@ def test_the_former_workaround_is_refused_with_the_list_where_the_entry_belongs(
 
 
 @pytest.mark.parametrize(
-    ("entry", "said"),
+    ("entry", "message_part"),
     [
         ("P__Payments", 'is not the name of a replica on "B" and matches no topic. Did you mean "P.Payments"?'),
         ("Payments", 'is not a replica on "B" and matches no topic. Did you mean "P.Payments"?'),
@@ -82,8 +82,8 @@ def test_the_former_workaround_is_refused_with_the_list_where_the_entry_belongs(
         ("B.Payments", 'Did you mean "P.Payments" here, or this entry in the list of P->B?'),
     ],
 )
-def test_a_topic_that_is_not_a_replica_is_refused_in_a_reverse_list(entry: str, said: str) -> None:
-    assert said in refusal(desired(REVERSE, entry))
+def test_a_topic_that_is_not_a_replica_is_refused_in_a_reverse_list(entry: str, message_part: str) -> None:
+    assert message_part in refusal(desired(REVERSE, entry))
     check_desired(desired(REVERSE, entry, state="absent"))
 
 
@@ -102,7 +102,7 @@ def test_another_separator_changes_replica_names_and_is_reported() -> None:
 
 def test_every_reason_is_reported_at_once() -> None:
     text = refusal(DesiredLists(FlowList("topics", "", "a b"), ("x y", "-z")))
-    assert all(said in text for said in ('source alias ""', 'target alias "a b"', '"x y"', '"-z"'))
+    assert all(message_part in text for message_part in ('source alias ""', 'target alias "a b"', '"x y"', '"-z"'))
     assert 'the same alias "P"' in refusal(DesiredLists(FlowList("topics", "P", "P"), ("x",)))
     assert "for the allowlist and for the denylist" in refusal(desired(THERE, "x", denied=("x",)))
 
