@@ -242,6 +242,7 @@ bench: setup  ## benchmarks, results with machine and date in build/bench/result
 	$(SAY) 'bench: $(or $(ONLY),all)'
 	@python tests/bench $(if $(ONLY),'--only=$(ONLY)')
 
+# R29: each figure of the documentation has a target that measures it.
 .PHONY: soak
 soak: setup  ## the long loops: pytest -m soak
 	$(SAY) 'soak: pytest -m soak tests/playbooks'

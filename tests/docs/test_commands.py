@@ -6,7 +6,7 @@
 A command is a line of a fenced shell block, or a code span that begins with a program. Each command is, as a whole, in
 one of two tables: ``RUN`` runs it for real, ``CHECKED`` gives the reason why it is only checked. A command in neither
 table fails a test, and so does a table entry that is on no page. All commands are checked: their playbooks, variables
-and targets exist and parse.
+and targets exist and parse. So each figure names a command that exists (R29).
 """
 
 from __future__ import annotations

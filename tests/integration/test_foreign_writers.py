@@ -1,9 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Other writers in a replica, on real workers: foreign producers and replication loops are reported, a fast flow is
-not.
-"""
+"""Foreign producers and replication loops in a replica are reported, on real workers. A fast flow is not (R28)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A cluster is killed under load while MirrorMaker 2 lags. The applications continue, and the tail is salvaged."""
+"""A cluster is killed under load while MirrorMaker 2 lags. Applications continue, and the tail is salvaged (R15)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The playbook verify on a pair under load: proven after a move, refuted by one altered record."""
+"""The playbook verify on a pair under load: proven after a move, refuted by one altered record (R26)."""
 
 from __future__ import annotations
 

@@ -6,13 +6,25 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "correctness.md"
-PLACES = ("docs", "playbooks", "plugins", "roles", "spark", "tests", "molecule", "README.md", "CONTRIBUTING.md")
+PLACES = (
+    "docs",
+    "playbooks",
+    "plugins",
+    "roles",
+    "spark",
+    "tests",
+    "molecule",
+    "README.md",
+    "CONTRIBUTING.md",
+    "Makefile",
+)
 SUFFIXES = {".py", ".yml", ".md", ".j2"}
 CITATION = re.compile(r"\bR(\d+)\b")
 SECTIONS = dict(re.findall(r"^### R(\d+) .*?\n(.*?)(?=^##|\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL))
@@ -22,7 +34,13 @@ def files() -> list[Path]:
     """The text files of the project, without the page itself and this test."""
     roots = [ROOT / place for place in PLACES]
     found = [path for root in roots for path in (root.rglob("*") if root.is_dir() else [root])]
-    return [path for path in found if path.suffix in SUFFIXES and path.is_file() and path not in (PAGE, Path(__file__))]
+    return [
+        path
+        for path in found
+        if (path.suffix in SUFFIXES or path.name == "Makefile")
+        and path.is_file()
+        and path not in (PAGE, Path(__file__))
+    ]
 
 
 def test_every_cited_rule_exists() -> None:
@@ -33,6 +51,23 @@ def test_every_cited_rule_exists() -> None:
         if number not in SECTIONS
     }
     assert not unknown
+
+
+@cache
+def citations() -> dict[str, set[str]]:
+    """Return the top folders of the files that cite a rule, by its number."""
+    found: dict[str, set[str]] = {}
+    for path in files():
+        for number in CITATION.findall(path.read_text()):
+            found.setdefault(number, set()).add(path.relative_to(ROOT).parts[0])
+    return found
+
+
+@pytest.mark.parametrize("number", SECTIONS)
+def test_each_rule_is_cited_by_code_and_by_a_test(number: str) -> None:
+    citing = citations()[number]
+    assert citing & {"plugins", "roles", "playbooks", "spark", "Makefile"}
+    assert citing & {"tests", "molecule"}
 
 
 def test_rules_are_numbered_without_a_gap() -> None:

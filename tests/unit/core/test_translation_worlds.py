@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Translation in many thousand worlds: no record is skipped, and distinguishable records are never read again.
 
-R1 to R4. The worlds count only because rules that are known to be wrong skip records in them.
+R1, R2, R3, R4. The worlds count only because rules that are known to be wrong skip records in them.
 """
 
 from __future__ import annotations

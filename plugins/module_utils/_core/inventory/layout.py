@@ -205,7 +205,7 @@ def client_batches(clients: Sequence[Mapping[str, Any]], groups: Mapping[str, Se
     """Clients that may be handled at the same time, in order: on one host, by one kind of control, in a row.
 
     ``groups``: inventory groups; the ``hosts`` of a client is a group or a host. A client that has to wait for another
-    (``after``) begins a new batch, whichever way the list runs.
+    (``after``) begins a new batch, whichever way the list runs (R17).
     """
     batches: list[dict[str, Any]] = []
     for client in clients:

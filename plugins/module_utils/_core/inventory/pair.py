@@ -297,6 +297,7 @@ def _check_clusters(pair: Mapping[str, Any]) -> list[str]:
 
 
 def _check_policy(pair: Mapping[str, Any]) -> list[str]:
+    """Refuse a policy whose start offsets the engine cannot set (R27)."""
     refused = engine_inventory(pair["engine"]).refusals.identity
     if pair["policy"] != "identity" or not refused:
         return []

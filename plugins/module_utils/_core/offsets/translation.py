@@ -167,7 +167,7 @@ class Copy:
 
     @property
     def complete_below(self) -> bool:
-        """Does the source window reach down to the first record that was ever replicated?"""
+        """Does the source window reach down to the first record that was ever replicated (R2)?"""
         return self.source.begin <= max(self.start, self.first) and self.start <= self.first
 
     @property

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Detect foreign writers of a replica: applications that write to the wrong topic, and replication loops.
+"""Detect foreign writers of a replica: applications that write to the wrong topic, and replication loops (R28).
 
 Private to this collection: may change in any release.
 """

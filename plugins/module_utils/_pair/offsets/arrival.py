@@ -43,7 +43,7 @@ class ArrivalRequest:
 
 
 def arrival(request: ArrivalRequest) -> Result:
-    """Wait, within bounds, for first writes and for members of every group. Then check the committed offsets."""
+    """Wait, within bounds (R21), for first writes and for members of every group. Then check the committed offsets."""
     request.pair.require_alias(request.enter)
     kafka = connect_one(request.enter, request.pair.connections[request.enter], request.request_timeout)
     barrier = _barrier(read_state({request.enter: kafka}, request.pair), request)

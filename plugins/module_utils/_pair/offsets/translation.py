@@ -107,7 +107,8 @@ class Translation:
     def _replicated_observations(self) -> tuple[FlowObservation, FlowObservation | None]:
         """Observe both flows; None: with the policy identity no flow runs back.
 
-        Without a barrier (``final`` is false), wait until everything that the groups have committed on X is replicated.
+        Without a barrier (``final`` is false), wait until everything that the groups have committed on X is replicated
+        (R14).
         """
         if self._request.final:
             forward, back = both(lambda: self.pair.observe(self.x, self.y, tails=True), self._observe_back)
