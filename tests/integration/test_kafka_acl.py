@@ -135,7 +135,7 @@ def test_a_list_with_an_invalid_entry_is_refused_as_a_whole(apply: Run, who: str
     result = apply(rights(who) + wrong)
     assert (result["rc"], result["error"]["code"]) == (1, "bad_acls")
     assert 'did you mean "User:payments"?' in result["msg"]
-    assert 'never asks for "write" on a group' in result["msg"]
+    assert 'never checks "write" on a group' in result["msg"]
     assert apply([], principals=[who])["acls"] == []
 
 

@@ -169,7 +169,7 @@ def test_lowering_an_offset_is_refused_unless_requested(commit: Run, observation
 
     refused = commit(lower)
     assert (refused["failed"], refused["changed"], refused["error"]["code"]) == (True, False, "offset_lower")
-    assert "higher position on 1 partitions" in refused["msg"]
+    assert "higher committed offset than wanted on 1 partitions" in refused["msg"]
     assert committed(observation, group) == {(topic, 0): 8, (topic, 1): 8}
 
     kept = commit(lower, lower="keep")
@@ -223,7 +223,7 @@ def test_an_offset_outside_the_log_stops_everything(
 
     assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, code)
     assert set(statuses(result)) == {"refused"}
-    assert "Nothing was written" in result["msg"]
+    assert "No offset was committed" in result["msg"]
     assert committed(observation, group) == {(topic, 0): 3}
     assert committed(observation, other) == {}
 

@@ -129,7 +129,7 @@ def test_fewer_partitions_are_refused_with_the_next_step(apply: Run, observation
     result = apply([{"name": topic, "partitions": 2, "config": {"retention.ms": "1d"}}])
 
     assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, "partitions_fewer")
-    assert "has 3 partitions, 2 wanted" in result["msg"]
+    assert "has 3 partitions, wanted 2" in result["msg"]
     assert "Set partitions: 3" in result["error"]["hint"]
     assert (observe(topic)["partitions"], observe(topic)["config"]) == (3, {})
 

@@ -115,12 +115,12 @@ def test_defaults_match_the_most_common_entries() -> None:
         ({"principal": "User:"}, "has no type"),
         ({"name": None}, "name is missing for a topic"),
         ({"name": ""}, "name is missing for a topic"),
-        ({"operation": "cluster_action"}, 'never asks for "cluster_action" on a topic'),
-        ({"resource_type": "group", "operation": "write"}, "it knows all, alter_configs, delete, describe"),
-        ({"resource_type": "transactional_id", "operation": "read"}, 'never asks for "read"'),
-        ({"resource_type": "cluster", "operation": "read", "name": None}, 'never asks for "read" on a cluster'),
-        ({"resource_type": "cluster", "operation": "alter"}, 'literal name "kafka-cluster" only'),
-        ({"name": "*", "pattern_type": "prefixed"}, "Everything is pattern_type: literal"),
+        ({"operation": "cluster_action"}, 'never checks "cluster_action" on a topic'),
+        ({"resource_type": "group", "operation": "write"}, "it supports all, alter_configs, delete, describe"),
+        ({"resource_type": "transactional_id", "operation": "read"}, 'never checks "read"'),
+        ({"resource_type": "cluster", "operation": "read", "name": None}, 'never checks "read" on a cluster'),
+        ({"resource_type": "cluster", "operation": "alter"}, 'has only the literal name "kafka-cluster"'),
+        ({"name": "*", "pattern_type": "prefixed"}, "For every name use pattern_type: literal"),
         ({"host": "api.example.com"}, 'host "api.example.com" never matches'),
         ({"host": "10.0.0.0/8"}, "never matches"),
     ],
@@ -144,7 +144,7 @@ def test_an_entry_without_effect_may_still_be_deleted() -> None:
 
 
 def test_exact_needs_at_least_one_principal() -> None:
-    with pytest.raises(DrError, match="names no principal"):
+    with pytest.raises(DrError, match="at least one principal"):
         named([], [], "exact")
     assert named([], ["User:b", "User:a"], "exact") == ["User:a", "User:b"]
     assert named([], [], "present") == []

@@ -93,8 +93,8 @@ def test_lowered_offsets_are_counted_and_the_worst_is_named() -> None:
     plan = plan_group("g", {T0: 10, T1: 0}, seen(before=before))
 
     assert plan.lowered == 2
-    assert "higher position on 2 partitions" in plan.problems[0].text
-    assert '"T" partition 1 at 900, wanted 0' in plan.problems[0].text
+    assert "higher committed offset than wanted on 2 partitions" in plan.problems[0].text
+    assert '"T" partition 1, committed 900, wanted 0' in plan.problems[0].text
 
 
 def test_a_refused_plan_writes_nothing_and_reports_it() -> None:
@@ -104,7 +104,7 @@ def test_a_refused_plan_writes_nothing_and_reports_it() -> None:
 
     assert (plan.to_write, [row.status for row in plan.rows]) == ({}, ["refused", "refused"])
     assert failure is not None
-    assert failure.hint.startswith("Nothing was written.")
+    assert failure.hint.startswith("No offset was committed.")
     assert {outcome.status for outcome in outcomes_of([plan])} == {"refused"}
 
 
@@ -123,7 +123,7 @@ def test_written_offsets_are_verified_by_reading_them_back() -> None:
         ({T0: "Unknown member"}, {}, "Unknown member"),
         ({T0: None}, {T0: 9}, "read back 9, wanted 10"),
         ({T0: None}, {}, "read back None"),
-        ({}, {T0: 10}, "did not answer"),
+        ({}, {T0: 10}, "returned no result"),
     ],
 )
 def test_an_offset_that_cannot_be_read_back_has_failed(
@@ -159,7 +159,7 @@ def test_a_group_that_became_active_meanwhile_is_reported_although_the_offset_is
 
     assert plan.rows[0].status == "done"
     assert failure is not None
-    assert (failure.code, "Nothing was written" in failure.hint) == ("group_active", False)
+    assert (failure.code, "No offset was committed" in failure.hint) == ("group_active", False)
 
 
 def test_offsets_that_could_not_be_read_back_are_not_reported_as_unchanged() -> None:
@@ -170,7 +170,7 @@ def test_offsets_that_could_not_be_read_back_are_not_reported_as_unchanged() -> 
 
     assert (plan.rows[0].status, plan.rows[0].after) == ("failed", None)
     assert failure is not None
-    assert (failure.code, "Nothing was written" in failure.hint) == ("offset_not_proven", False)
+    assert (failure.code, "No offset was committed" in failure.hint) == ("offset_not_proven", False)
 
 
 def test_different_problems_share_one_error() -> None:
@@ -187,7 +187,7 @@ def test_different_problems_share_one_error() -> None:
     [
         ([{"committed_offsets": []}], "no group name"),
         ([{"group": "g", "committed_offsets": []}, {"group": "g", "committed_offsets": []}], "listed twice"),
-        ([{"group": "g", "committed_offsets": [{"topic": "T", "partition": 0}]}], "are all needed"),
+        ([{"group": "g", "committed_offsets": [{"topic": "T", "partition": 0}]}], "are required"),
         ([{"group": "g", "committed_offsets": [{"topic": "T", "partition": 0, "offset": -3}]}], "offset -3"),
         (
             [{"group": "g", "committed_offsets": [{"topic": "T", "partition": 0, "offset": 1}] * 2}],

@@ -25,7 +25,7 @@ def test_only_a_re_created_topic_is_named_and_not_a_deleted_or_new_one() -> None
     """R11 and R22 need topic ids."""
     journaled = {"P": {"T": "1", "U": "2", "gone": "3"}}
     found = {"P": {"T": "1", "U": "9", "new": "4"}, "B": {"T": "7"}}
-    assert topic_ids.recreated(journaled, found) == ['"U" on P (id 9, journaled 2)']
+    assert topic_ids.recreated(journaled, found) == ['"U" on P (id 9, in the journal 2)']
 
 
 def test_a_topic_without_its_journaled_id_on_any_cluster_is_new_to_the_pair() -> None:

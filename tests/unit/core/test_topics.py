@@ -92,8 +92,8 @@ def test_exact_only_removes_own_values_that_are_not_named() -> None:
 @pytest.mark.parametrize(
     ("wanted", "found", "code", "words"),
     [
-        (WantedTopic("orders", 2), state(3), "partitions_fewer", "has 3 partitions, 2 wanted"),
-        (WantedTopic("orders", 3, 3), state(3), "replication_factor_differs", "replication factor 2, 3 wanted"),
+        (WantedTopic("orders", 2), state(3), "partitions_fewer", "has 3 partitions, wanted 2"),
+        (WantedTopic("orders", 3, 3), state(3), "replication_factor_differs", "replication factor 2, wanted 3"),
         (WantedTopic("orders", 3, 3), state(3, None), "replication_factor_differs", "replication factor mixed"),
     ],
 )
@@ -127,7 +127,7 @@ def test_only_existing_topics_are_deleted() -> None:
     ("items", "words"),
     [
         ([{"name": "a"}, {"name": "a"}], '"a" is listed 2 times'),
-        ([{"name": "a b"}], '"a b" must be 1 to 249'),
+        ([{"name": "a b"}], '"a b" must have 1 to 249'),
         ([{"name": "x" * 250}], "1 to 249"),
         ([{"name": ".."}], 'must not be ".."'),
         ([{}], "topics[1].name is missing"),
@@ -166,7 +166,7 @@ def test_a_list_to_delete_with_an_internal_topic_is_refused_as_a_whole() -> None
 
 def test_names_that_collide_are_warned_about() -> None:
     assert collisions(["a.b", "c", "a_b"]) == [
-        'The topics a.b and a_b differ only in "." and "_": their metrics share one name.'
+        'The topics a.b and a_b differ only in "." and "_": Kafka gives their metrics the same name.'
     ]
     assert collisions(["a.b", "a-b"]) == []
 

@@ -1,11 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Rights (ACLs): what a list of them means, and the steps from what is to what is wanted.
+"""Rights (ACLs): the meaning of a list of ACLs, and the changes from the current ACLs to the wanted ones.
 
-Promises of the plan: rights of principals that were not named are never touched; ``present`` takes nothing away,
-``absent`` takes away exactly what is listed; creations come before deletions, so that nobody is for a moment without
-a right that was only written in another way.
+Guarantees of the plan: it never changes ACLs of principals that are not named. ``present`` deletes nothing, ``absent``
+deletes exactly the listed ACLs. Creations come before deletions, so no principal is without a right for a moment when
+only the form of its ACL changes.
 
 Sources: org.apache.kafka.common.acl.AclOperation, kafka.security.authorizer.AclEntry.supportedOperations,
 StandardAuthorizer (4.3).
@@ -59,10 +59,10 @@ OPERATIONS = (
 PERMISSIONS = ("allow", "deny")
 RESOURCE_TYPES = ("topic", "group", "cluster", "transactional_id")
 PATTERN_TYPES = ("literal", "prefixed")
-# The only name that Kafka takes for the resource type cluster.
+# The only name that Kafka accepts for the resource type cluster.
 CLUSTER_NAME = "kafka-cluster"
 
-# A broker also keeps a right that nothing ever asks for, such as writing a group: a slip that shows up much later.
+# A broker also accepts a right that it never checks, such as WRITE on a group: a mistake that shows only much later.
 _SUPPORTED = {
     "topic": {"alter", "alter_configs", "create", "delete", "describe", "describe_configs", "read", "write"},
     "group": {"alter_configs", "delete", "describe", "describe_configs", "read"},
@@ -75,13 +75,13 @@ _SUPPORTED = {
 _SHOWN = 5
 
 
-# A right of anybody who has a name, or none.
+# Every principal, also an anonymous one.
 EVERYBODY = "User:*"
 
 
 @dataclass(frozen=True, order=True)
 class Acl:
-    """One right, or one ban. The order is that of a listing."""
+    """One ACL that allows or denies. Ordered as in a listing."""
 
     principal: str
     resource_type: str
@@ -92,7 +92,7 @@ class Acl:
     host: str = "*"
 
     def sentence(self) -> str:
-        """In words that name every part, so that no two differ in silence."""
+        """The ACL in words that name every part, so that two different ACLs never look equal."""
         whole = (self.resource_type, self.pattern_type, self.name) == ("cluster", "literal", CLUSTER_NAME)
         which = "" if whole else f" {self.pattern_type} {self.name}"
         return f"{self.permission} {self.principal} from {self.host}: {self.operation} {self.resource_type}{which}"
@@ -102,9 +102,9 @@ class Acl:
 
 
 def wanted_acls(items: Iterable[Mapping[str, Any]], state: str = "present") -> list[Acl]:
-    """The option ``acls``, checked as a whole; one error names every problem. Repetitions are dropped.
+    """The option ``acls``, checked as a whole. One error names every problem. Duplicates are dropped.
 
-    What is to be ``absent`` may make no sense: somebody has made it all the same.
+    An ACL that must be ``absent`` may be meaningless: it may exist anyway.
     """
     problems: list[str] = []
     wanted: dict[Acl, None] = {}
@@ -114,23 +114,23 @@ def wanted_acls(items: Iterable[Mapping[str, Any]], state: str = "present") -> l
         problems += [f"acls[{number}]: {problem}" for problem in found]
         wanted[acl] = None
     if problems:
-        raise DrError("bad_acls", " ".join(problems), "Nothing was asked of the cluster. Correct the list of ACLs.")
+        raise DrError("bad_acls", " ".join(problems), "No request was sent to the cluster. Correct the list of ACLs.")
     return list(wanted)
 
 
 def named(acls: Iterable[Acl], principals: Iterable[str], state: str) -> list[str]:
-    """The principals in question: those of the list and those given. Nobody's rights but theirs are looked at."""
+    """The principals of the list and of ``principals``. Only their ACLs are compared."""
     given = list(principals)
     wrong = [text for text in given if _principal_problem(text)]
     if wrong:
         text = " ".join(f"principals: {_principal_problem(one)}" for one in wrong)
-        raise DrError("bad_acls", text, "Nothing was asked of the cluster. Correct the list of principals.")
+        raise DrError("bad_acls", text, "No request was sent to the cluster. Correct the list of principals.")
     found = sorted({acl.principal for acl in acls} | set(given))
     if state == "exact" and not found:
         raise DrError(
             "bad_acls",
-            "state: exact names no principal.",
-            "Nothing was asked of the cluster. Name those who are to have exactly these rights under principals.",
+            "With state: exact, at least one principal is required.",
+            "No request was sent to the cluster. List in principals those that must have exactly these rights.",
         )
     return found
 
@@ -155,12 +155,12 @@ def _problems(acl: Acl, state: str) -> list[str]:
         return found
     if acl.operation != "all" and acl.operation not in _SUPPORTED[acl.resource_type]:
         known = ", ".join(sorted({"all", *_SUPPORTED[acl.resource_type]}))
-        found.append(f'Kafka never asks for "{acl.operation}" on a {acl.resource_type}; it knows {known}.')
+        found.append(f'Kafka never checks "{acl.operation}" on a {acl.resource_type}; it supports {known}.')
     if acl.pattern_type == "prefixed" and acl.name == "*":
-        found.append('A prefix "*" means names that begin with an asterisk. Everything is pattern_type: literal.')
+        found.append('A prefix "*" means names that begin with an asterisk. For every name use pattern_type: literal.')
     if acl.host != "*" and not _is_address(acl.host):
         found.append(
-            f'host "{acl.host}" never matches: Kafka compares the address of a client. Wanted "*" or an address.'
+            f'host "{acl.host}" never matches: Kafka compares the IP address of a client. Wanted "*" or an IP address.'
         )
     return found
 
@@ -174,7 +174,7 @@ def _name_problem(acl: Acl) -> str:
     if acl.resource_type != "cluster":
         return "" if acl.name else f"name is missing for a {acl.resource_type}."
     if acl.name != CLUSTER_NAME or acl.pattern_type != "literal":
-        return f'The resource cluster has the literal name "{CLUSTER_NAME}" only: leave name and pattern_type out.'
+        return f'The resource cluster has only the literal name "{CLUSTER_NAME}": omit name and pattern_type.'
     return ""
 
 
@@ -196,8 +196,9 @@ def plan(
     principals: Collection[str] = (),
     keep: Iterable[Acl] = (),
 ) -> list[Change]:
-    """Steps from ``found`` to ``wanted``. ``principals``: those whose other rights go away with ``exact``, but for
-    those to ``keep``.
+    """Changes from ``found`` to ``wanted``.
+
+    ``principals``: with ``exact``, their other ACLs are deleted, except those in ``keep``.
     """
     listed, there = set(wanted), set(found)
     if state == "absent":
@@ -209,7 +210,7 @@ def plan(
 
 
 def after(found: Iterable[Acl], changes: Iterable[Change]) -> list[Acl]:
-    """What is there once the changes are done."""
+    """The ACLs after the changes."""
     rights = set(found)
     for change in changes:
         if change.after is not None:
@@ -238,9 +239,9 @@ def failure_of(outcomes: Sequence[Outcome], endpoint: str = "") -> DrError | Non
 
 
 def granted(wanted: Acl, found: Iterable[Acl]) -> bool:
-    """Whether ``found`` lets ``wanted`` happen from anywhere, as StandardAuthorizer decides: a ban beats any right.
+    """Whether ``found`` allows ``wanted`` from every host, as StandardAuthorizer decides: DENY overrides ALLOW.
 
-    A right for some hosts only counts for none; a ban for some hosts counts for all. Super users have no ACLs.
+    An ALLOW for some hosts does not count; a DENY for some hosts counts for all. Super users have no ACLs.
     """
     about = [acl for acl in found if _covers(acl, wanted)]
     if any(acl.permission == "deny" for acl in about):
@@ -269,11 +270,11 @@ def application_acls(
     outputs: Sequence[str] | None = None,
     before_2_8: bool = False,
 ) -> list[dict[str, Any]]:
-    """The rights with which ``principal`` can work as ``client`` on one side, in the shape of ``kafka_acl``.
+    """The ACLs that ``principal`` needs to work as ``client`` on one cluster, in the form of ``kafka_acl``.
 
     ``client``: role, and group unless it only produces. ``endpoint``: see :func:`.layout.endpoint`; replicas are read
     and never written. ``outputs``: topics that a processor writes (None: all of its own). ``transactional_ids``: those
-    that it uses. Kafka takes READ and WRITE for DESCRIBE too, so that no right to look is named on its own.
+    that it uses. READ and WRITE imply DESCRIBE, so DESCRIBE is not listed separately.
 
     =================================  =======================================================================
     Metadata, ListOffsets              DESCRIBE on the topic
@@ -301,9 +302,9 @@ def application_acls(
 
 
 def client_acls(client: Mapping[str, Any], endpoint: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a declared client needs on one side; nothing where it names no principal.
+    """The ACLs that a declared client needs on one cluster; none if it declares no principal.
 
-    Of a processor that does not say what it writes (``outputs``), what it reads.
+    A processor without ``outputs`` gets only the rights to read.
     """
     if not client.get("principal"):
         return []
@@ -317,7 +318,7 @@ def client_acls(client: Mapping[str, Any], endpoint: Mapping[str, Any]) -> list[
 
 
 def bans(topics: Sequence[str], principals: Sequence[str]) -> list[Acl]:
-    """Nobody of these writes any of these, from wherever."""
+    """DENY ACLs: none of the principals may write any of the topics from any host."""
     return [
         Acl(principal=principal, resource_type="topic", name=topic, operation="write", permission="deny")
         for topic in topics
@@ -326,7 +327,7 @@ def bans(topics: Sequence[str], principals: Sequence[str]) -> list[Acl]:
 
 
 def write_bans(found: Iterable[Acl], topics: Sequence[str]) -> list[Acl]:
-    """Those of ``found`` that keep somebody from writing one of ``topics``, in whatever form."""
+    """The ACLs in ``found`` that deny writes to one of ``topics``, in any form."""
     return sorted(
         acl
         for acl in found

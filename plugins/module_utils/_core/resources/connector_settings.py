@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Connector settings that would break what a cutover is proven with, and settings that nobody reads. Pure.
+"""Connector settings that would invalidate the proofs of a cutover, and settings that have no effect. Pure.
 
 Private to this collection: may change in any release.
 """
@@ -24,7 +24,7 @@ __all__ = [
     "unsafe_settings",
 ]
 
-#: Keys of kafka_dr_flow that hold settings: of all parts, and of each.
+#: Keys of kafka_dr_flow that have settings: for all connectors, and for each of them.
 FLOW_SETTINGS = ("settings", "source_settings", "checkpoint_settings", "heartbeat_settings")
 # Settings that follow from an option of the module.
 OPTIONS = {
@@ -42,15 +42,13 @@ OPTIONS = {
     "offset-syncs.topic.location": "offset_syncs_location",
 }
 _BYTES = ("org.apache.kafka.connect.converters.ByteArrayConverter",)
-_ORDER = (
-    "Translation rests on the order of the copy, which holds only with one request under way and full acknowledgement"
-)
-_CONTENT = "Records are compared by content, so they must arrive as they are"
-_SKIPPED_RANGES = "Records would be left out without a trace"
+_ORDER = "Translation depends on the order of replication, which needs one request in flight and acknowledgement by all"
+_CONTENT = "Records are compared by content, so they must arrive unchanged"
+_SKIPPED_RANGES = "Records would be skipped without a trace"
 _ABORTED = "Aborted records would become real ones on the target"
 _ONE_IN_FLIGHT = "producer.override.max.in.flight.requests.per.connection"
 
-# key: (the only values that are sound, why)
+# key: (the only safe values, why)
 _ALLOWED: dict[str, tuple[tuple[str, ...], str]] = {
     "key.converter": (_BYTES, _CONTENT),
     "value.converter": (_BYTES, _CONTENT),
@@ -64,31 +62,31 @@ _ALLOWED: dict[str, tuple[tuple[str, ...], str]] = {
     "source.consumer.auto.offset.reset": (("earliest", "none"), _SKIPPED_RANGES),
     _ONE_IN_FLIGHT: (("1",), _ORDER),
     "producer.override.acks": (("all", "-1"), _ORDER),
-    "replication.policy.internal.topic.separator.enabled": (("true",), "Internal topics would be looked for elsewhere"),
+    "replication.policy.internal.topic.separator.enabled": (("true",), "Internal topics would have other names"),
 }
 _CONVERTERS = ("key.converter", "value.converter", "header.converter")
 _ISOLATION = ("source.consumer.isolation.level", "consumer.isolation.level")
 _HEARTBEATS = "heartbeats.replication.enabled"
-# Types as MirrorMaker 2 and the clients define them: a worker refuses another value, but after topics were created.
+# Types as MirrorMaker 2 and the clients define them. A worker refuses another value only after topics were created.
 _FORMS = (
     (re.compile(r"(.+\.)?(replication\.factor|interval\.seconds|lag\.max|ms)"), re.compile(r"-?[0-9]{1,18}"), "number"),
     (re.compile(r"(.+\.)?enabled?"), re.compile(r"true|false", re.IGNORECASE), "true or false"),
 )
-# Without these settings a connector uses the worker's or MirrorMaker 2's defaults, which are not sound.
+# Without these settings a connector uses the worker's or MirrorMaker 2's defaults, which are not safe.
 _REQUIRED = {
     **dict.fromkeys(_CONVERTERS, _CONTENT),
     _ISOLATION[0]: _ABORTED,
     _HEARTBEATS: "Pairs of other aliases would replicate each other's heartbeats without end",
 }
-# key: (values that are only worth a warning, why)
+# key: (values that cause a warning, why)
 _RISKY = {
-    "emit.offset-syncs.enabled": (("false",), "positions can then only be translated by reading records"),
+    "emit.offset-syncs.enabled": (("false",), "offsets can then be translated only by reading records"),
     "emit.checkpoints.enabled": (("false",), "the checkpoint connector then does nothing"),
-    "sync.topic.acls.enabled": (("true",), "MirrorMaker 2 never removes a right that it copied"),
+    "sync.topic.acls.enabled": (("true",), "MirrorMaker 2 never removes an ACL that it replicated"),
     "enabled": (("false",), "the connector is RUNNING and does nothing"),
 }
 
-# What Kafka 4.x reads: ConnectorConfig, SourceConnectorConfig, the three Mirror*Config and their filters.
+# Settings of Kafka 4.x: ConnectorConfig, SourceConnectorConfig, the three Mirror*Config and their filters.
 _KNOWN_TEXT = """
 admin.timeout.ms checkpoints.topic.replication.factor config.action.reload config.properties.exclude
 config.property.filter.class connector.class connector.plugin.version consumer.poll.timeout.ms
@@ -113,38 +111,38 @@ _FREE_PREFIXES = (
     *("source.cluster.", "target.cluster.", "topic.creation.", "sasl.", "ssl.", "metrics."),
     *("key.converter.", "value.converter.", "header.converter.", "replication.policy."),
 )
-# These are passed to a client or to a plugin as they are; below them a time-out for a cluster is dropped silently.
+# Kafka Connect passes these to a client or a plugin, but silently ignores a time-out with a cluster prefix.
 _CLUSTER_PREFIXES = ("source.cluster.", "target.cluster.")
 _CLUSTER_KEYS = ("alias", "bootstrap.servers", "security.", "sasl.", "ssl.", "client.", "metric", "connections.")
 
 
 def unsafe_settings(config: Mapping[str, str | None], target_brokers: Iterable[str], given: bool = False) -> list[str]:
-    """Why ``config`` must not be used, one sentence each. ``given``: settings of the user, not a connector's own."""
+    """Why ``config`` is unsafe, one sentence each. ``given``: they are the user's settings, not a connector's."""
     problems = []
     for key, value in config.items():
         if given and key in OPTIONS:
-            problems.append(f'The setting "{key}" follows from the option {OPTIONS[key]}: set that instead.')
+            problems.append(f'The setting "{key}" comes from the option {OPTIONS[key]}. Set that option instead.')
         elif given and (reason := _misuse(key, value)):
             problems.append(f'The setting "{key}" is {reason}.')
         elif value is None:
             continue
         elif key in _ALLOWED and value.strip() not in _ALLOWED[key][0]:
             allowed, why = _ALLOWED[key]
-            sound = " or ".join(f'"{text}"' for text in allowed if text) or "no value"
-            problems.append(f'The setting "{key}" is "{value}", sound is {sound}. {why}.')
+            safe = " or ".join(f'"{text}"' for text in allowed if text) or "no value"
+            problems.append(f'The setting "{key}" is "{value}", wanted {safe}. {why}.')
         elif key == "producer.override.bootstrap.servers" and _other_brokers(value, target_brokers):
             problems.append(f'The setting "{key}" must name the brokers of the target, found "{value}".')
     return problems
 
 
 def _misuse(key: str, value: str | None) -> str:
-    """Why the user must not give this value, although a connector may have it."""
+    """Why the user must not set this value, although a connector may have it."""
     if value is None:
-        return f"null, so a default that is not sound would apply. {_REQUIRED[key]}" if key in _REQUIRED else ""
+        return f"null, so an unsafe default would apply. {_REQUIRED[key]}" if key in _REQUIRED else ""
     if key == _HEARTBEATS and value.strip().lower() != "false":
-        return f'"{value}", sound is "false". {_REQUIRED[key]}'
+        return f'"{value}", wanted "false". {_REQUIRED[key]}'
     if key.endswith(".bootstrap.servers") and not key.startswith("producer.override."):
-        return f'"{value}": the brokers of a flow follow from its clusters'
+        return f'"{value}"; the brokers of a flow come from its clusters'
     for names, form, kind in _FORMS:
         if names.fullmatch(key) and not form.fullmatch(value.strip()):
             return f'"{value}", wanted {"a whole " if kind == "number" else ""}{kind}'
@@ -152,14 +150,14 @@ def _misuse(key: str, value: str | None) -> str:
 
 
 def as_text(value: Any) -> str:
-    """A setting as Kafka Connect stores it."""
+    """The text of a setting, as Kafka Connect stores it."""
     if isinstance(value, bool):
         return str(value).lower()
     return ",".join(as_text(item) for item in value) if isinstance(value, (list, tuple)) else str(value)
 
 
 def left_open(config: Mapping[str, str | None]) -> list[str]:
-    """What the configuration of a source connector does not say although a proof rests on it, one sentence each."""
+    """Settings that a source connector lacks although a proof depends on them, one sentence each."""
     missing = [
         f'The setting "{key}" is not set: the worker decides. {_CONTENT}.' for key in _CONVERTERS if not config.get(key)
     ]
@@ -167,21 +165,21 @@ def left_open(config: Mapping[str, str | None]) -> list[str]:
 
 
 def reads_uncommitted(config: Mapping[str, str | None]) -> list[str]:
-    """Says so if nothing says that only committed records are read."""
+    """A sentence if no setting restricts the connector to committed records."""
     if any(config.get(key) for key in _ISOLATION):
         return []
     return [f'The setting "{_ISOLATION[0]}" is not set, so it reads uncommitted records. {_ABORTED}.']
 
 
 def risky(config: Mapping[str, str | None]) -> list[str]:
-    """Settings of the user that are allowed, but deserve a warning."""
+    """Warnings about settings of the user that are allowed."""
     return [f'{key} is "{config[key]}": {why}.' for key, (values, why) in _RISKY.items() if config.get(key) in values]
 
 
 def unknown_settings(config: Mapping[str, str | None], known: Iterable[str] = ()) -> list[tuple[str, str]]:
-    """Settings that nothing reads, each with the nearest name that something does, or "".
+    """Settings without effect, each with the nearest known name, or "".
 
-    Kafka Connect accepts them without a word. ``known``: further names, from the worker's own validation.
+    Kafka Connect accepts them without a warning. ``known``: further names, from the worker's validation.
     """
     names = _KNOWN | set(known)
     found = []

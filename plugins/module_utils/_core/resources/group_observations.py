@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What looking at groups tells: distance, whether they read to the end, and whether they were quiet for a while.
+"""Observations of groups: their lag, whether they have read to the end, and whether they were idle for a while.
 
 Private to this collection: may change in any release.
 """
@@ -35,20 +35,19 @@ Place = tuple[Partition, int]
 
 @dataclass(frozen=True)
 class Extra:
-    """What a look needs beyond commits and logs.
+    """What an observation has besides committed offsets and logs."""
 
-    ``shown``: the partitions to show, None for those with a commit. ``behind``: whether data lies behind each place,
-    empty when that was not looked for. ``idle``: None when the group was not watched.
-    """
-
+    #: The partitions to return; None: those with a committed offset.
     shown: Collection[Partition] | None = None
-    behind: Mapping[Place, bool | None] = field(default_factory=dict)
+    #: By partition and committed offset, whether a data record is left to read; empty: not observed.
+    data_after: Mapping[Place, bool | None] = field(default_factory=dict)
+    #: None: the group was not watched.
     idle: bool | None = None
 
 
 @dataclass(frozen=True)
 class CommittedOffset:
-    """Where a group stands on one partition; None is not known (or, for ``offset``, not there)."""
+    """A group on one partition. None: unknown, or for ``offset``, no committed offset."""
 
     partition: Partition
     offset: int | None
@@ -57,11 +56,11 @@ class CommittedOffset:
 
     @property
     def lag(self) -> int | None:
-        """Offsets between position and log end."""
+        """Offsets from the committed offset to the log end."""
         return distance(self.offset, self.span)
 
     def as_dict(self) -> dict[str, Any]:
-        """As modules return it."""
+        """The form in which modules return it."""
         start, end = self.span or (None, None)
         topic, number = self.partition
         return {
@@ -77,40 +76,41 @@ class CommittedOffset:
 
 @dataclass(frozen=True)
 class GroupObservation:
-    """A group at one moment; ``idle`` is None when it was not watched."""
+    """A group at one moment."""
 
     state: GroupState
     committed_offsets: Sequence[CommittedOffset]
+    #: None: the group was not watched.
     idle: bool | None
 
     @property
     def lag(self) -> int | None:
-        """Sum over the positions; None if one is not known, or if there are none."""
+        """Sum over the committed offsets; None if one is unknown, or if there are none."""
         lags = [committed_offset.lag for committed_offset in self.committed_offsets]
         known = [lag for lag in lags if lag is not None]
         return sum(known) if lags and len(known) == len(lags) else None
 
     @property
     def read_to_end(self) -> bool | None:
-        """False if one position is known not to be at the end, True if all are known to be."""
+        """False if a committed offset is known not to be at the end, True if all are known to be there."""
         answers = [committed_offset.read_to_end for committed_offset in self.committed_offsets]
         if False in answers:
             return False
         return True if answers and all(answers) else None
 
     def reached(self, goal: str) -> bool:
-        """Whether the goal of a wait (``idle``, ``read_to_end``) holds; not known is not reached."""
+        """Whether the goal of a wait (``idle``, ``read_to_end``) is reached; False if unknown."""
         return (self.idle if goal == "idle" else self.read_to_end) is True
 
     def progress(self, goal: str) -> Any:
-        """What changes while there is progress toward the goal."""
+        """A value that changes while there is progress toward the goal."""
         members = [member.member_id for member in self.state.members]
         if goal == "idle":
             return self.state.state, members
         return [(committed_offset.partition, committed_offset.offset) for committed_offset in self.committed_offsets]
 
     def describe(self) -> str:
-        """The group in a few words, for errors."""
+        """The group in a few words, for error messages."""
         state = self.state
         who = members_named(state)
         lag = "unknown" if self.lag is None else str(self.lag)
@@ -118,7 +118,7 @@ class GroupObservation:
         return f'"{state.group}" {state.state}, {members}, {lag} offsets from the end'
 
     def as_dict(self) -> dict[str, Any]:
-        """As modules return it."""
+        """The form in which modules return it."""
         return {
             "group": self.state.group,
             "state": self.state.state,
@@ -137,33 +137,33 @@ def group_observation(
     ranges: Mapping[Partition, Range | None],
     extra: Extra | None = None,
 ) -> GroupObservation:
-    """Put together what was seen of one group."""
+    """Combine the observations of one group."""
     extra = extra or Extra()
     committed_offsets = []
     for partition in sorted(commits if extra.shown is None else extra.shown):
         offset, span = commits.get(partition), ranges.get(partition)
-        at_end = None if offset is None else read_to_end(offset, span, extra.behind.get((partition, offset)))
-        committed_offsets.append(CommittedOffset(partition, offset, span, at_end if extra.behind else None))
+        at_end = None if offset is None else read_to_end(offset, span, extra.data_after.get((partition, offset)))
+        committed_offsets.append(CommittedOffset(partition, offset, span, at_end if extra.data_after else None))
     return GroupObservation(state, committed_offsets, extra.idle)
 
 
-def read_to_end(offset: int, span: Range | None, behind: bool | None) -> bool | None:
-    """Whether a group at ``offset`` has nothing left to read; ``behind``: a data record lies in [offset, end).
+def read_to_end(offset: int, span: Range | None, data_after: bool | None) -> bool | None:
+    """Whether a group at ``offset`` has nothing left to read. ``data_after``: a data record is in [offset, end).
 
-    Past the end, or below the start where records may have expired unread, nothing can be said, unless something
-    that is still there was not read.
+    None (unknown) past the log end, and before the log start, where records may have expired unread, unless an unread
+    record is still there.
     """
     if span is None or offset > span[1]:
         return None
-    if behind is None:
+    if data_after is None:
         return None
-    if behind:
+    if data_after:
         return False
     return None if offset < span[0] else True
 
 
 class Quiet:
-    """Which groups had no members and did not commit for ``settle`` seconds, from looks at them."""
+    """Which groups had no members and did not commit for ``settle`` seconds, from repeated observations."""
 
     def __init__(self, settle: float | None) -> None:
         self.settle = settle
@@ -177,7 +177,7 @@ class Quiet:
         states: Mapping[str, GroupState],
         commits: Mapping[str, Mapping[Partition, int | None]],
     ) -> dict[str, bool | None]:
-        """Note one look; whether each group has been quiet long enough (None without a settle time)."""
+        """Record one observation. Return whether each group has been idle long enough (None without a settle time)."""
         for group, state in states.items():
             found = commits[group]
             last = self._since.get(group)
@@ -199,28 +199,28 @@ class Quiet:
 
     @property
     def decided(self) -> bool:
-        """True when more looks cannot change the answer to: were they idle from the first look on?"""
+        """Whether more observations cannot change whether the groups were idle since the first observation."""
         return self.settle is None or all(idle or group in self._disturbed for group, idle in self._idle.items())
 
 
 def wait_error(goal: str, waited: Waited[list[GroupObservation]], endpoint: str = "") -> DrError | None:
-    """The error of a wait that did not reach its goal, with the last state of the groups that are missing."""
+    """The error of a wait that did not reach its goal, with the last state of the groups that did not reach it."""
     if waited.done:
         return None
     missing = [observation.describe() for observation in waited.state if not observation.reached(goal)]
     more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
-    wanted = "idle" if goal == "idle" else "at the end of what there is to read"
-    why = "nothing moved any more" if waited.ended == "stalled" else "the time was up"
+    wanted = "idle" if goal == "idle" else "at the log end"
+    why = "there was no more progress" if waited.ended == "stalled" else "the time-out was reached"
     return DrError(
         "wait_stalled" if waited.ended == "stalled" else "wait_timeout",
         f"After {waited.seconds:.1f} s {why}: {len(missing)} groups are not {wanted}: {'; '.join(missing[:5])}{more}.",
-        "Stop the members that are left (a killed one stays until its session time-out)."
+        "Stop the remaining members (a killed one remains until its session time-out)."
         if goal == "idle"
-        else "Check that the consumers run, and that no open transaction holds back the end.",
+        else "Check that the consumers run, and that no open transaction holds back the last stable offset.",
         endpoint,
     )
 
 
 def counted(requests: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The requests of a wait, each kind once with its number."""
+    """The requests of a wait: each kind once, with its count."""
     return [{"api": api, "times": times} for api, times in Counter(one["api"] for one in requests).items()]

@@ -1,11 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Consumer groups: their state, their positions, and whether wanted positions may be written.
+"""Consumer groups: their state, their committed offsets, and whether wanted offsets may be committed.
 
-A position is the offset of the next record to read. Kafka itself accepts a commit past the end of a log, and a group
-that finds no valid position falls back to ``auto.offset.reset``: it skips or re-reads everything. So every position is
-checked against the log here, before the first one is written.
+A committed offset is the offset of the next record to read. Kafka accepts a commit past the end of a log. A group
+without a valid committed offset falls back to ``auto.offset.reset``: it skips or re-reads every record. So this module
+checks every offset against the log before the first commit.
 
 Private to this collection: may change in any release.
 """
@@ -42,33 +42,34 @@ Partition = tuple[str, int]
 
 _SHOWN = 5
 _HINTS = {
-    "group_active": "Stop its consumers (a killed one stays a member until its session time-out), then run this again.",
-    "offset_out_of_range": "Translate the position for this cluster, or choose one within the log.",
-    "offset_lower": "Find out who committed it. Then -e kafka_dr_lower=lower (option lower) goes back, and keep"
-    " leaves it, if this group processed the records in between.",
+    "group_active": "Stop its consumers (a killed one remains a member until its session time-out), then start again.",
+    "offset_out_of_range": "Translate the offset for this cluster, or choose one within the log.",
+    "offset_lower": "Find out which process committed it. If the group has processed the records in between, keep the"
+    " higher offset with -e kafka_dr_lower=keep (option lower). Otherwise set it back with -e kafka_dr_lower=lower.",
     "unknown_partition": "Create the topic, or wait until the flow has created it.",
     "offsets_unknown": "Check that the partition has a leader.",
-    "offset_not_proven": "Run this again: positions that are already there count as done.",
-    "offset_not_written": "Check that no consumer of the group has started, then run this again.",
+    "offset_not_proven": "Start again: offsets that are already committed count as done.",
+    "offset_not_written": "Check that no consumer of the group has started, then start again.",
 }
 
 ABSENT = "DEAD"
-# Everything else, UNKNOWN included, is active: groups of the new protocol report UNKNOWN while they rebalance.
+# Every other state is active, also UNKNOWN: groups of the new protocol report UNKNOWN while they rebalance.
 IDLE_STATES = ("EMPTY", ABSENT)
 
 
 @dataclass(frozen=True)
 class Member:
-    """One member of a group; ``instance`` is set for static members, which outlive their process for a while."""
+    """One member of a group."""
 
     member_id: str
     client_id: str
     host: str
+    #: ``group.instance.id`` of a static member, which outlives its process for a while; None: not static.
     instance: str | None
     partitions: tuple[Partition, ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
-        """As modules return it."""
+        """The form in which modules return it."""
         return {
             "member_id": self.member_id,
             "client_id": self.client_id,
@@ -80,7 +81,7 @@ class Member:
 
 @dataclass(frozen=True)
 class GroupState:
-    """A group as its coordinator describes it; ``DEAD`` means that there is no such group."""
+    """A group as its coordinator describes it. The state ``DEAD`` means that the group does not exist."""
 
     group: str
     state: str
@@ -100,17 +101,18 @@ class GroupState:
 
 @dataclass(frozen=True)
 class Seen:
-    """What a plan for one group is made from. A range of None: the partition exists, its offsets are unknown."""
+    """The observations from which one group's plan is made."""
 
     state: GroupState
     before: Mapping[Partition, int | None]
+    #: Log start and end; None: the partition exists, but its offsets are unknown.
     ranges: Mapping[Partition, tuple[int, int] | None]
     partitions: Mapping[str, int | None]
 
 
 @dataclass(frozen=True)
 class OffsetRow:
-    """One partition's position before, as wanted, and after; ``status`` says what was done about it."""
+    """One partition's committed offset before, as wanted, and after; ``status`` is the outcome."""
 
     group: str
     partition: Partition
@@ -121,7 +123,7 @@ class OffsetRow:
     error: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
-        """As modules return it."""
+        """The form in which modules return it."""
         topic, number = self.partition
         return {
             "group": self.group,
@@ -134,7 +136,7 @@ class OffsetRow:
         }
 
     def outcome(self) -> Outcome:
-        """The same as the outcome of a change."""
+        """The row as the outcome of a change."""
         topic, number = self.partition
         name = f"{self.group} {topic}-{number}"
         change = Change("committed_offset", name, "commit", {"offset": self.before}, {"offset": self.wanted})
@@ -143,7 +145,7 @@ class OffsetRow:
 
 @dataclass(frozen=True)
 class Problem:
-    """Why nothing may be written: the code of the error, and one sentence."""
+    """Why nothing may be committed: the code of the error, and one sentence."""
 
     code: str
     text: str
@@ -151,35 +153,35 @@ class Problem:
 
 @dataclass
 class GroupPlan:
-    """Rows with status ``planned`` are to be written; nothing at all if there are problems."""
+    """What to commit for one group: the rows with status ``planned``, or nothing if there are problems."""
 
     group: str
     rows: list[OffsetRow] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    # Whether somebody who raises a position meanwhile has done what was wanted.
+    #: Whether an offset that another process has meanwhile raised further counts as done.
     upward: bool = False
 
     @property
     def to_write(self) -> dict[Partition, int]:
-        """The positions to commit."""
+        """The offsets to commit."""
         return {row.partition: row.wanted for row in self.rows if row.status == "planned"}
 
     @property
     def lowered(self) -> int:
-        """How many of the wanted positions are below what is committed."""
+        """How many of the wanted offsets are below the committed ones."""
         return sum(1 for row in self.rows if row.before is not None and row.wanted < row.before)
 
     def refuse(self) -> None:
-        """Nothing was written, because of a problem in this plan or in another one."""
+        """Mark planned rows as refused, because of a problem in this plan or in another one."""
         self.rows = [replace(row, status="refused") if row.status == "planned" else row for row in self.rows]
 
     def conclude(
         self, errors: Mapping[Partition, str | None], after: Mapping[Partition, int], state: GroupState
     ) -> None:
-        """Judge the written rows by what was read back, and the group by what it is now."""
+        """Judge the written rows by the offsets read back, and the group by its current state."""
         written = self.to_write
         self.rows = [
-            self._concluded(row, errors.get(row.partition, "The broker did not answer for it."), after)
+            self._concluded(row, errors.get(row.partition, "The broker returned no result for it."), after)
             if row.partition in written
             else row
             for row in self.rows
@@ -188,7 +190,7 @@ class GroupPlan:
         if failed:
             topic, number = failed[0].partition
             text = (
-                f'Group "{self.group}": {len(failed)} of {len(written)} positions were not written '
+                f'Group "{self.group}": {len(failed)} of {len(written)} offsets were not committed '
                 f'(first: "{topic}" partition {number}: {failed[0].error})'
             )
             self.problems.append(Problem("offset_not_written", f"{text}."))
@@ -196,7 +198,7 @@ class GroupPlan:
             self.problems.append(
                 Problem(
                     "group_active",
-                    f'Group "{self.group}" became active (state {state.state}) while its positions were written.',
+                    f'Group "{self.group}" became active (state {state.state}) while its offsets were committed.',
                 )
             )
 
@@ -209,7 +211,7 @@ class GroupPlan:
         return replace(row, after=after, status="done" if error is None else "failed", error=error)
 
     def unproven(self, error: DrError) -> None:
-        """The positions were sent, but nobody could look afterwards: they may or may not be there."""
+        """Mark the written rows as failed: they could not be read back and may or may not be committed."""
         if self.to_write:
             self.rows = [
                 replace(row, after=None, status="failed", error="written, but not read back")
@@ -217,12 +219,12 @@ class GroupPlan:
                 else row
                 for row in self.rows
             ]
-            text = f'The positions of group "{self.group}" were sent but could not be read back: {error.message}'
+            text = f'The offsets of group "{self.group}" were sent but could not be read back: {error.message}'
             self.problems.append(Problem("offset_not_proven", text))
 
 
 def wanted_offsets(items: Iterable[Mapping[str, Any]]) -> dict[str, dict[Partition, int]]:
-    """The option ``groups``, checked as a whole; one error names every problem."""
+    """The option ``groups``, checked as a whole. One error names every problem."""
     problems: list[str] = []
     wanted: dict[str, dict[Partition, int]] = {}
     for number, item in enumerate(items, start=1):
@@ -236,7 +238,7 @@ def wanted_offsets(items: Iterable[Mapping[str, Any]]) -> dict[str, dict[Partiti
         for committed_offset in item.get("committed_offsets") or ():
             problems += _add_offset(group, committed_offsets, committed_offset)
     if problems:
-        raise DrError("bad_offsets", " ".join(problems), "Nothing was asked of the cluster. Correct the list.")
+        raise DrError("bad_offsets", " ".join(problems), "No request was sent to the cluster. Correct the list.")
     return wanted
 
 
@@ -244,7 +246,7 @@ def _add_offset(group: str, committed_offsets: dict[Partition, int], item: Mappi
     topic, number, offset = item.get("topic"), item.get("partition"), item.get("offset")
     where = f'Group "{group}", topic "{topic}", partition {number}'
     if not topic or number is None or offset is None:
-        return [f"{where}: topic, partition and offset are all needed."]
+        return [f"{where}: topic, partition and offset are required."]
     if number < 0 or offset < 0:
         return [f"{where}: partition and offset must not be negative, found offset {offset}."]
     if (topic, number) in committed_offsets:
@@ -256,9 +258,10 @@ def _add_offset(group: str, committed_offsets: dict[Partition, int], item: Mappi
 def plan_group(group: str, wanted: Mapping[Partition, int], seen: Seen, lower: str = "fail") -> GroupPlan:
     """What to commit for one group.
 
-    A position equal to the committed one is ``unchanged``. One below it is, by ``lower``: a problem (``fail``),
-    ``planned`` (``lower``), or left as it is (``keep``): what was processed there is not known to this function.
-    ``raise``: as ``keep``, also where somebody raises it while it is written, as MirrorMaker 2's own sync does.
+    An offset equal to the committed one is ``unchanged``. For an offset below it, ``lower`` decides: it is a problem
+    (``fail``), ``planned`` (``lower``), or the committed one is kept (``keep``). This function does not know what the
+    group has processed. ``raise``: as ``keep``, also if another process raises it meanwhile, as MirrorMaker 2's sync
+    does.
     """
     plan = GroupPlan(group, upward=lower == "raise")
     for partition in sorted(wanted):
@@ -266,7 +269,7 @@ def plan_group(group: str, wanted: Mapping[Partition, int], seen: Seen, lower: s
         below = before is not None and offset < before
         status = "unchanged" if before == offset else "kept" if below and lower in ("keep", "raise") else "planned"
         plan.rows.append(OffsetRow(group, partition, before, offset, before, status))
-        # Also for unchanged ones: a position outside the log does not count as done because it is already there.
+        # Also for unchanged ones: an offset outside the log is not done even if it is already committed.
         plan.problems += _range_problem(group, partition, offset, seen)
     if plan.to_write:
         plan.problems += active_problem(seen.state)
@@ -276,7 +279,7 @@ def plan_group(group: str, wanted: Mapping[Partition, int], seen: Seen, lower: s
 
 
 def members_named(state: GroupState, shown: int = 3) -> str:
-    """Client id and host of the first ``shown`` members, and how many more there are; "" without members."""
+    """Client id and host of the first ``shown`` members, and the number of the others; "" without members."""
     named = [
         f"{member.client_id} on {member.host.lstrip('/')}"
         + (f", group.instance.id {member.instance}" if member.instance else "")
@@ -287,14 +290,14 @@ def members_named(state: GroupState, shown: int = 3) -> str:
 
 
 def with_members(groups: Mapping[str, str], shown: int = 5) -> str:
-    """Groups with their members (as :func:`members_named` gives them), the first ``shown`` of them."""
+    """The first ``shown`` groups with their members, as :func:`members_named` names them."""
     named = [f"{group} ({members})" if members else group for group, members in list(groups.items())[:shown]]
     more = len(groups) - len(named)
     return "; ".join(named) + (f" and {more} more" if more > 0 else "")
 
 
 def active_problem(state: GroupState) -> list[Problem]:
-    """Empty when the group has no members; else the problem, with the members that were seen."""
+    """Empty if the group has no members; else the problem, with its members."""
     if not state.active:
         return []
     who = f": {members_named(state)}" if state.members else ""
@@ -302,7 +305,7 @@ def active_problem(state: GroupState) -> list[Problem]:
         Problem(
             "group_active",
             f'Group "{state.group}" is active (state {state.state}, {len(state.members)} members{who}); '
-            "positions are written only to a group without members.",
+            "offsets can be committed only for a group without members.",
         )
     ]
 
@@ -314,7 +317,7 @@ def _range_problem(group: str, partition: Partition, offset: int, seen: Seen) ->
     if count is None:
         return [Problem("unknown_partition", f"{where} does not exist.")]
     if number >= count:
-        return [Problem("unknown_partition", f"{where} has {count} partitions, there is no partition {number}.")]
+        return [Problem("unknown_partition", f"{where} has {count} partitions, but no partition {number}.")]
     span = seen.ranges.get(partition)
     if span is None:
         return [Problem("offsets_unknown", f"{where} partition {number}: its log start and end could not be read.")]
@@ -322,7 +325,7 @@ def _range_problem(group: str, partition: Partition, offset: int, seen: Seen) ->
         return [
             Problem(
                 "offset_out_of_range",
-                f"{where} partition {number}: position {offset} is outside the log ({span[0]} to {span[1]}).",
+                f"{where} partition {number}: offset {offset} is outside the log ({span[0]} to {span[1]}).",
             )
         ]
     return []
@@ -333,13 +336,13 @@ def _lower_problem(plan: GroupPlan) -> Problem:
     topic, number = worst.partition
     return Problem(
         "offset_lower",
-        f'Group "{plan.group}" has a higher position on {plan.lowered} partitions than wanted '
-        f'(most: "{topic}" partition {number} at {worst.before}, wanted {worst.wanted}).',
+        f'Group "{plan.group}" has a higher committed offset than wanted on {plan.lowered} partitions '
+        f'(largest difference: "{topic}" partition {number}, committed {worst.before}, wanted {worst.wanted}).',
     )
 
 
 def outcomes_of(plans: Iterable[GroupPlan]) -> list[Outcome]:
-    """The rows that are, or would be, written, or were refused, as outcomes."""
+    """The rows that were or would be written, or were refused, as outcomes."""
     return [row.outcome() for plan in plans for row in plan.rows if row.status not in ("unchanged", "kept")]
 
 
@@ -351,18 +354,18 @@ def failure_of(plans: Iterable[GroupPlan], endpoint: str = "") -> DrError | None
     codes = sorted({problem.code for problem in problems})
     more = f" ... and {len(problems) - _SHOWN} more problems." if len(problems) > _SHOWN else ""
     text = " ".join(problem.text for problem in problems[:_SHOWN]) + more
-    hint = _HINTS.get(codes[0], "") if len(codes) == 1 else "Correct each of them, then run this again."
+    hint = _HINTS.get(codes[0], "") if len(codes) == 1 else "Correct each of them, then start again."
     written = any(row.status in ("done", "failed") for plan in plans for row in plan.rows)
     return DrError(
         codes[0] if len(codes) == 1 else "several_failed",
         text,
-        hint if written else f"Nothing was written. {hint}".strip(),
+        hint if written else f"No offset was committed. {hint}".strip(),
         endpoint,
     )
 
 
 def distance(offset: int | None, span: tuple[int, int] | None) -> int | None:
-    """Offsets from a position to the log end; None when either is unknown or the position is past the end."""
+    """Distance from an offset to the log end; None if either is unknown or the offset is past the end."""
     if offset is None or span is None or offset > span[1]:
         return None
     return span[1] - offset

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Topics of a pair that keep everything for a while, and get back what they had.
+"""Sets topics of a pair to keep every record for a while, and restores their retention afterwards.
 
 Private to this collection: may change in any release.
 """
@@ -18,7 +18,7 @@ Held = Mapping[str, Mapping[str, Mapping[str, Any]]]
 
 
 def without_retention(topic: Mapping[str, Any]) -> dict[str, Any]:
-    """A declared topic whose own retention has to wait until it is no longer held."""
+    """A declared topic without its retention settings, which apply only when retention is not held any more."""
     config = {key: value for key, value in topic["config"].items() if key not in RETENTION}
     return {**topic, "config": config}
 
@@ -26,19 +26,19 @@ def without_retention(topic: Mapping[str, Any]) -> dict[str, Any]:
 def retention_plan(
     rows: Mapping[str, Sequence[Mapping[str, Any]]], held: Held, declared: Sequence[Mapping[str, Any]], hold: bool
 ) -> dict[str, Any]:
-    """What to write down, and what to set.
+    """The settings to record in the journal, and the settings to change.
 
-    ``rows``: by alias, the pair's topics and those in ``held``, with their own settings, as ``topic_row`` makes them.
-    ``held``: what the journal says that they had before, by alias and topic; None: no value of
-    their own. ``declared``: the topics of the inventory. Returns ``held``, as the journal has to say it before anything
-    is set (``hold``) or afterwards, and ``topics`` by alias, as ``kafka_topic`` takes them.
+    ``rows``: by alias, the pair's topics and those in ``held``, with their overrides, as ``topic_row`` returns them.
+    ``held``: their earlier settings in the journal, by alias and topic; None: no override. ``declared``: the topics in
+    the inventory. Returns ``held``, which the journal must record before the change (``hold``) or after it, and
+    ``topics`` by alias, as ``kafka_topic`` accepts them.
     """
     there = {
         alias: {topic["name"]: topic["config"] for topic in topics if topic["exists"]} for alias, topics in rows.items()
     }
     if not hold:
         own = {topic["name"]: {key: topic["config"].get(key) for key in RETENTION} for topic in declared}
-        # What the inventory says now, over what a topic had when it began to be held.
+        # The inventory's current settings override those from before the hold.
         topics = {
             alias: [
                 {"name": name, "config": {**before, **_given(own.get(name, {}))}}
@@ -48,7 +48,7 @@ def retention_plan(
             for alias, names in held.items()
         }
         return {"held": {}, "topics": _some(topics)}
-    # A topic that left the inventory meanwhile is not forgotten: it is let go with the others.
+    # A topic that left the inventory meanwhile is restored with the others.
     known = {
         alias: {**{name: _before(config) for name, config in names.items()}, **held.get(alias, {})}
         for alias, names in there.items()

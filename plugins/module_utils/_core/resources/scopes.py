@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Topics of the pair that a group uses by evidence although its declaration leaves them out (R32).
+"""Topics of the pair that a group demonstrably uses although its declaration omits them (R32).
 
 A cutover translates committed offsets only for the topics in a group's scope. On any other topic that the group reads,
-``auto.offset.reset`` would decide on the new side, so every such topic is refused by name.
+``auto.offset.reset`` would decide on the cluster being entered. So every such topic is refused by name.
 
 Private to this collection: may change in any release.
 """
@@ -59,8 +59,8 @@ def scope_problems(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """A refusal for each row of :func:`out_of_scope`, with the next step."""
     return [
         f'The group "{row["group"]}" uses the topic "{row["topic"]}" on {row["alias"]} ({row["evidence"]}), which its'
-        " topics in kafka_dr_groups leave out: its committed offsets there would not be moved. Add the topic to the"
-        " group's topics (and to those of its clients); or stop the group from reading it and delete its committed"
+        " topics in kafka_dr_groups leave out. Its committed offsets there would not be moved. Add the topic to the"
+        " group's topics (and to those of its clients), or stop the group from reading it and delete its committed"
         " offsets on that topic on both clusters (kafka-consumer-groups --delete-offsets)."
         for row in rows
     ]

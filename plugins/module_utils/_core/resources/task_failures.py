@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What to do about a connector or task that failed, by the exception that its trace names.
+"""The next step for a connector or task that failed, by the exception in its trace.
 
 Classes: org.apache.kafka.common.errors and org.apache.kafka.connect.errors (Kafka 4.x).
 
@@ -17,7 +17,7 @@ __all__ = ["failed_text", "failure_advice", "with_advice"]
 
 _FLOW = "source_settings of kafka_dr_flow"
 _RIGHTS = (
-    "Grant the flow's principal that right: docs/security.md, rights of the workers. Then run the playbook enable."
+    "Grant that right to the flow's principal (docs/security.md, rights of the workers). Then run the playbook enable."
 )
 _LOGIN = "Correct the login or the certificates of that cluster's client in kafka_dr_clusters; then run enable."
 _TOO_LARGE = (
@@ -42,18 +42,19 @@ _BY_CLASS = {
     " creates it.",
     "InvalidReplicationFactorException": "The target has fewer brokers than replicas are wanted: set"
     " replication_factor in kafka_dr_flow to the number of brokers at most. Then run the playbook enable.",
-    "InvalidTopicException": "The name of a replica is illegal or too long (249 characters): leave that topic out of"
-    " the flow.",
-    "PolicyViolationException": "A policy of the target's brokers refuses what the flow creates: create the replica"
-    " with settings that the policy allows, then run the playbook enable.",
-    "NotEnoughReplicasException": "Bring the brokers of the target back, or lower min.insync.replicas of the replica.",
-    "SerializationException": "A converter does not carry bytes as they are: remove converter settings from"
+    "InvalidTopicException": "The name of a replica is invalid or too long (more than 249 characters): remove that"
+    " topic from the flow.",
+    "PolicyViolationException": "A policy of the target's brokers refuses the topic that the flow creates: create the"
+    " replica with settings that the policy allows, then run the playbook enable.",
+    "NotEnoughReplicasException": "Start the missing brokers of the target, or lower min.insync.replicas of the"
+    " replica.",
+    "SerializationException": "A converter changes the bytes of records: remove converter settings from"
     " kafka_dr_flow, then run the playbook enable.",
-    "DataException": "A converter does not carry bytes as they are: remove converter settings from kafka_dr_flow, then"
+    "DataException": "A converter changes the bytes of records: remove converter settings from kafka_dr_flow, then"
     " run the playbook enable.",
     "ConfigException": "Correct the setting that it names in kafka_dr_flow, then run the playbook enable.",
-    "TimeoutException": "A cluster did not answer the worker in time: check that brokers of both clusters answer from"
-    " the worker's host, then run the playbook enable.",
+    "TimeoutException": "A cluster did not respond to the worker in time: check that the worker's host can reach the"
+    " brokers of both clusters, then run the playbook enable.",
 }
 _CLASS = re.compile(r"\b(?:[a-z][\w]*\.)+([A-Z]\w*Exception)\b")
 _SIZE = re.compile(r"message is (\d+) bytes")
@@ -71,13 +72,13 @@ def failure_advice(trace: str) -> str:
 
 
 def with_advice(failures: Iterable[str]) -> str:
-    """Failures as one text, each once, followed by what to do about the first that has a known remedy."""
+    """Failures as one text, each once, followed by the remedy of the first failure that has one."""
     texts = list(dict.fromkeys(failures))
     advice = next((found for text in texts if (found := failure_advice(text))), "")
     return " ".join(part for part in ("; ".join(texts), advice) if part)
 
 
 def failed_text(name: str, failures: Iterable[str]) -> str:
-    """That the connector ``name`` has failed, its own words, and what to do."""
-    said = with_advice(failures)
-    return f'the connector "{name}" has failed' + (f": {said}" if said else "")
+    """A sentence that the connector ``name`` has failed, with its error and the remedy."""
+    text = with_advice(failures)
+    return f'the connector "{name}" has failed' + (f": {text}" if text else "")

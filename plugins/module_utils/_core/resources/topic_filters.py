@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What MirrorMaker 2's filters leave out: DefaultTopicFilter and DefaultGroupFilter of Kafka 4.3.
+"""Topics and groups that MirrorMaker 2's filters exclude: DefaultTopicFilter and DefaultGroupFilter of Kafka 4.3.
 
 Private to this collection: may change in any release.
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 __all__ = ["Filter", "excluded_by_default", "filters_of", "left_out", "takes_any"]
 
-# Where the setting is missing.
+# Values of a missing setting.
 _EXCLUDED = {
     "topics": r"mm2.*\.internal, .*\.replica, __.*",
     "groups": "console-consumer-.*, connect-.*, __.*",
@@ -24,14 +24,15 @@ _JAVA_CHARACTER = re.compile(r"\\x\{([0-9a-fA-F]+)\}")
 
 @dataclass(frozen=True)
 class Filter:
-    """Regular expressions, each for a whole name. ``kind``: ``topics`` or ``groups``."""
+    """Regular expressions that match whole names."""
 
+    #: ``topics`` or ``groups``.
     kind: str
     allowed: tuple[str, ...]
     denied: tuple[str, ...]
 
     def takes(self, name: str) -> bool | None:
-        """None: an expression is not understood here, and what it says is not known."""
+        """Whether the filter takes ``name``; None: unknown, because an expression cannot be evaluated here."""
         denied, allowed = _matches(self.denied, name), _matches(self.allowed, name)
         if denied or allowed is False:
             return False
@@ -47,19 +48,19 @@ def filters_of(config: Mapping[str, str | None], kinds: Iterable[str]) -> tuple[
 
 
 def excluded_by_default(kind: str, name: str) -> str | None:
-    """The default value of ``topics.exclude`` or ``groups.exclude`` if it leaves ``name`` out, else None."""
+    """The default value of ``topics.exclude`` or ``groups.exclude`` if it excludes ``name``, else None."""
     (found,) = filters_of({}, (kind,))
     return _EXCLUDED[kind] if found.takes(name) is False else None
 
 
 def takes_any(config: Mapping[str, str | None], topics: Iterable[str]) -> bool:
-    """Whether a connector may take one of ``topics``, or anything if none is named: yes too where that is not known."""
+    """Whether a connector may take one of ``topics``, or any topic if ``topics`` is empty. True if unknown."""
     (own,), names = filters_of(config, ("topics",)), list(topics)
     return not names or any(own.takes(name) is not False for name in names)
 
 
 def left_out(filters: Iterable[Filter], names: Mapping[str, Sequence[str]]) -> tuple[list[str], list[str]]:
-    """``names`` by kind: what is not taken, and that of which it is not known, in words."""
+    """The names that the filters exclude, and those for which that is unknown, in words. ``names``: by kind."""
     missing: list[str] = []
     unknown: list[str] = []
     for one in filters:
@@ -76,7 +77,7 @@ def _setting(config: Mapping[str, str | None], key: str, default: str) -> tuple[
 
 
 def _matches(patterns: Sequence[str], name: str) -> bool | None:
-    """True if one of them matches; None: none does, and one of them is not understood."""
+    """True if a pattern matches; None: no pattern matches, and one of them cannot be evaluated."""
     found: bool | None = False
     for pattern in patterns:
         try:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Topic ids: the only thing that tells a topic from another one of the same name.
+"""Topic ids: they distinguish a topic from a recreated one of the same name.
 
 Private to this collection: may change in any release.
 """
@@ -17,7 +17,7 @@ __all__ = ["joined", "log_ends", "offset_syncs_start", "recreated", "require_sam
 
 
 def topic_ids(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dict[str, str]]:
-    """Topic ids by alias and topic. ``rows``: by alias, as ``topic_row`` makes them."""
+    """Topic ids by alias and topic. ``rows``: by alias, as ``topic_row`` returns them."""
     return {
         alias: {topic["name"]: topic["topic_id"] for topic in topics if topic["topic_id"]}
         for alias, topics in rows.items()
@@ -25,9 +25,9 @@ def topic_ids(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dict
 
 
 def recreated(journaled: Mapping[str, Mapping[str, str]], found: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Topics whose id is no longer the journaled one: deleted and created again under the same name."""
+    """Topics whose id differs from the one in the journal: they were deleted and created again."""
     return [
-        f'"{name}" on {alias} (id {found[alias][name]}, journaled {known})'
+        f'"{name}" on {alias} (id {found[alias][name]}, in the journal {known})'
         for alias, topics in journaled.items()
         for name, known in topics.items()
         if found.get(alias, {}).get(name, known) != known
@@ -35,18 +35,18 @@ def recreated(journaled: Mapping[str, Mapping[str, str]], found: Mapping[str, Ma
 
 
 def require_same(name: str, alias: str, found: str, journaled: str) -> None:
-    """Raise where the topic is no longer the journaled one, for whoever is about to find positions on it."""
+    """Raise if the topic's id differs from the one in the journal; called before offsets on it are translated."""
     if found != journaled:
         raise DrError(
             "topic_recreated",
-            f'The topic "{name}" on {alias} was created again: id {found}, journaled {journaled}.',
-            "Positions of before mean other records. Nothing was committed. What to do: the row topic_recreated"
-            " in docs/troubleshooting.md.",
+            f'The topic "{name}" on {alias} was recreated: its id is {found}, the journal has {journaled}.',
+            "Earlier offsets refer to other records. Nothing was committed. Follow the row topic_recreated in"
+            " docs/troubleshooting.md.",
         )
 
 
 def joined(journaled: Mapping[str, Mapping[str, str]], found: Mapping[str, Mapping[str, str]]) -> list[str]:
-    """Topics that the journal does not know, or knows by another id, on any side: what they hold was not watched."""
+    """Topics that the journal lacks or has with another id on any cluster: their history is unknown."""
     return sorted(
         {
             name
@@ -63,11 +63,10 @@ def offset_syncs_start(
     found: Mapping[str, Mapping[str, str]],
     ends: Mapping[str, int],
 ) -> dict[str, dict[str, int]]:
-    """Flow -> topic -> first record of the flow's offset-syncs topic that is about the present topics.
+    """Flow -> topic -> offset of the first offset-sync that refers to the current topic.
 
     ``state``: the journal's. ``found``: ids by alias and topic. ``ends``: end of the offset-syncs topic by flow, read
-    before the flow runs. An id that the journal does not know means that what lies there may be about another topic of
-    the same name.
+    before the flow runs. If the journal lacks an id, existing offset-syncs may refer to another topic of the same name.
     """
     known, earlier = state["topic_ids"], state["offset_syncs_start"]
 
@@ -86,7 +85,7 @@ def offset_syncs_start(
 
 
 def log_ends(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, int]:
-    """End of the first partition by flow. ``rows``: by flow, its offset-syncs topic with offsets."""
+    """Log end of the first partition, by flow. ``rows``: by flow, its offset-syncs topic with offsets."""
     return {
         flow: part["end"]
         for flow, topics in rows.items()

@@ -1,11 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Topics: what is wanted, what is there, and the steps from one to the other.
+"""Topics: their desired state, their current state, and the changes from one to the other.
 
-Promises of the plan: topics are never deleted unless named and not internal, partitions are never removed, replicas
-are never moved, and settings that were not mentioned stay as they are (``merge``) or lose only their topic-level
-override (``exact``).
+Guarantees of the plan: it deletes a topic only if it is named and not internal. It never removes partitions or moves
+replicas. Settings that are not mentioned do not change (``merge``) or lose only their topic-level override (``exact``).
 
 Private to this collection: may change in any release.
 """
@@ -40,7 +39,7 @@ __all__ = [
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _SHOWN = 5
-# Refusals of a broker with a remedy of their own.
+# Refusals of a broker that have their own remedy.
 _OWN_CODES = ("replication_factor_too_high",)
 _ROW_KEYS = (
     "topic_id",
@@ -75,11 +74,12 @@ class ConfigValue:
 
 @dataclass(frozen=True)
 class TopicState:
-    """A topic that exists. ``replication_factor`` is None while its partitions differ in it."""
+    """A topic that exists."""
 
     name: str
     topic_id: str
     partitions: int
+    #: None: it differs between partitions.
     replication_factor: int | None
     leaderless: tuple[int, ...] = ()
     config: Mapping[str, ConfigValue] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class TopicState:
 
 @dataclass(frozen=True)
 class Conflict:
-    """A wanted topic that cannot be had: nothing is done to it."""
+    """A wanted topic that cannot be made as described: it is not changed."""
 
     change: Change
     error: DrError
@@ -95,7 +95,7 @@ class Conflict:
 
 @dataclass
 class Plan:
-    """What to do, and what cannot be done."""
+    """The changes to make, and the topics that cannot be changed as wanted."""
 
     changes: list[Change] = field(default_factory=list)
     conflicts: list[Conflict] = field(default_factory=list)
@@ -105,9 +105,9 @@ class Plan:
 
 
 def wanted_topics(items: Iterable[Mapping[str, Any]], state: str = "present") -> list[WantedTopic]:
-    """The option ``topics``, checked as a whole; one error names every problem.
+    """The option ``topics``, checked as a whole. One error names every problem.
 
-    A list to delete with an internal topic in it is refused as a whole: whoever wrote it meant something else.
+    With ``absent``, a list that has an internal topic is refused as a whole: it is probably a mistake.
     """
     problems: list[str] = []
     wanted: list[WantedTopic] = []
@@ -119,12 +119,14 @@ def wanted_topics(items: Iterable[Mapping[str, Any]], state: str = "present") ->
     counts = Counter(topic.name for topic in wanted)
     problems += [f'"{name}" is listed {count} times.' for name, count in counts.items() if count > 1]
     if problems:
-        raise DrError("bad_topics", " ".join(problems), "Nothing was asked of the cluster. Correct the list of topics.")
+        raise DrError(
+            "bad_topics", " ".join(problems), "No request was sent to the cluster. Correct the list of topics."
+        )
     internal = [topic.name for topic in wanted if is_internal(topic.name)] if state == "absent" else []
     if internal:
         raise DrError(
             "topic_internal",
-            f"Topics of Kafka, Kafka Connect or MirrorMaker 2 are never deleted: {', '.join(internal)}.",
+            f"This module never deletes topics of Kafka, Kafka Connect or MirrorMaker 2: {', '.join(internal)}.",
             "Nothing was deleted. Remove them from the list.",
         )
     return wanted
@@ -159,20 +161,20 @@ def _name_problem(name: Any) -> str:
     if name in (".", ".."):
         return f'must not be "{name}"'
     if not _NAME.fullmatch(name):
-        return f'"{name}" must be 1 to 249 of the characters A-Z a-z 0-9 . _ -'
+        return f'"{name}" must have 1 to 249 of the characters A-Z a-z 0-9 . _ -'
     return ""
 
 
 def collisions(names: Iterable[str]) -> list[str]:
     """A warning for each set of names that differ only in "." and "_".
 
-    A broker refuses such a topic when it has the other one, yet creates both when they come in one request [run, 4.3].
+    A broker refuses such a topic if it has the other one, but creates both if one request has them [run, 4.3].
     """
     groups: dict[str, list[str]] = {}
     for name in names:
         groups.setdefault(name.replace(".", "_"), []).append(name)
     return [
-        f'The topics {" and ".join(sorted(names))} differ only in "." and "_": their metrics share one name.'
+        f'The topics {" and ".join(sorted(names))} differ only in "." and "_": Kafka gives their metrics the same name.'
         for names in groups.values()
         if len(names) > 1
     ]
@@ -182,7 +184,7 @@ def collisions(names: Iterable[str]) -> list[str]:
 
 
 def plan_present(wanted: Iterable[WantedTopic], found: Mapping[str, TopicState | None], exact: bool = False) -> Plan:
-    """Steps that make every wanted topic exist as described; conflicting ones are left alone and named.
+    """Changes that make every wanted topic exist as described. Conflicting topics are reported and not changed.
 
     ======================  ==========================================
     missing                 create
@@ -237,7 +239,7 @@ def _conflict(topic: WantedTopic, state: TopicState) -> Conflict | None:
             change,
             DrError(
                 "partitions_fewer",
-                f'Topic "{topic.name}" has {state.partitions} partitions, {topic.partitions} wanted; '
+                f'Topic "{topic.name}" has {state.partitions} partitions, wanted {topic.partitions}. '
                 "Kafka cannot remove partitions.",
                 f"Set partitions: {state.partitions} or recreate the topic.",
             ),
@@ -253,15 +255,16 @@ def _conflict(topic: WantedTopic, state: TopicState) -> Conflict | None:
         change,
         DrError(
             "replication_factor_differs",
-            f'Topic "{topic.name}" has replication factor {shown}, {factor} wanted; this module moves no replicas.',
+            f'Topic "{topic.name}" has replication factor {shown}, wanted {factor}. '
+            "This module does not move replicas.",
             "Reassign its replicas (kafka-reassign-partitions or Cruise Control), or set replication_factor to "
-            "what is there.",
+            "the current value.",
         ),
     )
 
 
 def _config_differences(topic: WantedTopic, state: TopicState, exact: bool) -> Differences:
-    """Wanted values are compared with effective ones, so an equal default of the broker satisfies them."""
+    """Compares wanted values with effective ones, so an equal broker default satisfies them."""
     differences = Differences()
     for key, value in topic.config.items():
         current = state.config.get(key)
@@ -316,7 +319,7 @@ def topic_row(
     config: str = "overrides",
     ranges: Mapping[tuple[str, int], tuple[int, int] | None] | None = None,
 ) -> dict[str, Any]:
-    """A topic as ``kafka_topic_info`` returns it; whatever is not known is None."""
+    """A topic as ``kafka_topic_info`` returns it; unknown values are None."""
     row: dict[str, Any] = {"name": name, "exists": state is not None}
     row.update(dict.fromkeys(_ROW_KEYS))
     if state is None:
