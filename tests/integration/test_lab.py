@@ -155,7 +155,7 @@ def test_lost_pid_files_and_lab_json_do_not_hide_the_processes(own: Lab) -> None
     for path in [own.paths.state_file, *(own.paths.root / "run").glob("*.pid")]:
         path.unlink()
     assert own.missing() == []
-    with pytest.raises(LabError, match=r"lab\.json is lost while parts of the lab run"):
+    with pytest.raises(LabError, match=r"lab\.json is missing although parts of the lab run"):
         own.up()
     assert sorted(own.down()) == sorted(PARTS)
     own.up()

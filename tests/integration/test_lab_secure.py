@@ -315,7 +315,7 @@ def flow_rights(lab: Lab) -> list[dict[str, str]]:
 
 
 def test_a_secured_lab_cannot_be_started_as_an_open_one(secure_lab: Lab) -> None:
-    with pytest.raises(LabError, match="was made secured, and open is wanted"):
+    with pytest.raises(LabError, match="was created secured, wanted open"):
         Lab(secure_lab.paths.root, secure=False, quiet=True).up()
     assert secure_lab.status()["running"]
 

@@ -169,7 +169,7 @@ def test_the_module_description_requests_the_jars_and_their_runtime_dependencies
         ("x\n\tServer access error at url https://host/a.pom (java.net.ConnectException)\ny", "Server access error at"),
         ("trying\nunknown host somewhere.invalid\n", "unknown host somewhere.invalid"),
         ("first\nlast line\n", "last line"),
-        ("", "Ivy said nothing"),
+        ("", "Ivy wrote no log"),
     ],
 )
 def test_the_cause_is_taken_from_the_log_of_ivy(log: str, message: str) -> None:

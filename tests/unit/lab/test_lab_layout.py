@@ -107,7 +107,7 @@ def test_status_of_a_stopped_lab_shows_unknown_memory(lab: Lab) -> None:
 
 
 def test_an_unknown_part_is_reported_with_the_known_ones(lab: Lab) -> None:
-    with pytest.raises(LabError, match="no part 'X' 'broker' in a lab; there are: P broker, P connect, B broker"):
+    with pytest.raises(LabError, match="no part 'X' 'broker'. Its parts are P broker, P connect, B broker"):
         lab.kill("X", "broker")
 
 
@@ -168,7 +168,7 @@ def test_a_new_java_is_found_through_java_home(tmp_path: Path, monkeypatch: pyte
 def test_without_java_the_package_to_install_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(LabError, match=r"no java on the PATH.*openjdk-17-jre-headless"):
+    with pytest.raises(LabError, match=r"PATH has no java.*openjdk-17-jre-headless"):
         java.find_java()
 
 

@@ -49,7 +49,7 @@ def test_a_machine_whose_ephemeral_range_begins_at_1024_still_gets_ports() -> No
 
 
 def test_without_a_free_port_the_error_is_clear() -> None:
-    with pytest.raises(LabError, match="No 6 neighbouring free ports between 10000 and 32768"):
+    with pytest.raises(LabError, match="no 6 consecutive free ports between 10000 and 32768"):
         choose(HERE, 6, lambda port: False, 32_768)
 
 

@@ -119,9 +119,9 @@ def test_lab_json_only_has_the_path_of_the_passwords(tmp_path: Path) -> None:
 def test_an_open_lab_cannot_be_secured_later(tmp_path: Path) -> None:
     (tmp_path / "P").mkdir()
     (tmp_path / "P" / "cluster_id").write_text("abcdefghijklmnopqrstuv\n")
-    with pytest.raises(LabError, match="was made open, and secured is wanted"):
+    with pytest.raises(LabError, match="was created open, wanted secured"):
         Lab(tmp_path, secure=True, quiet=True).up()
-    with pytest.raises(LabError, match="has no engine srm"):
+    with pytest.raises(LabError, match="does not support the engine srm"):
         Lab(tmp_path / "other", secure=True, engine="srm", quiet=True).up()
 
 

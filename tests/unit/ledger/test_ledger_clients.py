@@ -95,7 +95,7 @@ def test_a_name_that_would_collide_with_a_members_file_is_refused() -> None:
 def test_an_undefined_client_is_reported_with_the_defined_ones(tmp_path: Path) -> None:
     (tmp_path / "clients.json").write_text(json.dumps({"clients": {"pay": PLAIN}}))
     assert read_definition(tmp_path, "pay").rate == 1000
-    with pytest.raises(LedgerError, match=r"'pays' is not in .*; it has pay"):
+    with pytest.raises(LedgerError, match=r"'pays' is not in .*, which has pay"):
         read_definition(tmp_path, "pays")
 
 

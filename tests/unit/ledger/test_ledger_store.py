@@ -42,7 +42,7 @@ def test_flush_if_due_bounds_the_time_a_line_waits(tmp_path: Path, monkeypatch: 
 
 def test_a_second_writer_of_the_same_ledger_is_refused(tmp_path: Path) -> None:
     writer = Writer(tmp_path / "x.log")
-    with pytest.raises(LedgerError, match="being written by another process"):
+    with pytest.raises(LedgerError, match="is open in another process"):
         Writer(tmp_path / "x.log")
     writer.close()
     Writer(tmp_path / "x.log").close()

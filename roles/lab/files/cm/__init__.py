@@ -1,4 +1,4 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Stand-ins of the lab for Cloudera Manager and srm-control, with real MirrorMaker 2 behind: docs/srm-emulator.md."""
+"""Emulators of Cloudera Manager and srm-control that control real MirrorMaker 2. See roles/lab/EMULATORS.md."""

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""External accounts: how a peer cluster is reached."""
+"""External accounts, which hold the address and the login of a peer cluster."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def create(state: State, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def update(state: State, body: dict[str, Any]) -> dict[str, Any]:
-    """Replaces all items: an update must carry every required one."""
+    """Replace all items. An update must contain every required item."""
     account = _find(state, str(body.get("name")), 404)
     account["items"] = _items(body)
     account["displayName"] = body.get("displayName") or account["displayName"]

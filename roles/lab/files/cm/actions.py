@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The resources that make something happen: commands and external accounts."""
+"""API resources for commands and external accounts."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .errors import ApiError
 from .requests import C, Request, Route, S
 from .site import Manager
 
-# Path of a POST against the name that its command gets.
+# Name of the command by the path of its POST.
 SERVICE_COMMANDS = {
     "restart": "Restart",
     "start": "Start",
@@ -76,7 +76,7 @@ class Actions:
         with self._store.lock:
             services.find(self._store.state, cluster, name)
             rolling = self._store.state.switches.rolling_restart
-        # By path or by its name: both work on a real one.
+        # By path or by name: Cloudera Manager accepts both.
         command = SERVICE_COMMANDS.get(verb, verb)
         if command not in SERVICE_COMMANDS.values():
             raise ApiError(404, f"Command '{verb}' not found.")

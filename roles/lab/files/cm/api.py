@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The resources below /api/vNN: which request does what."""
+"""API resources below /api/vNN, and their routes."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class Api:
     def _shown(self, cluster: str, name: str) -> Any:
         with self._store.lock:
             service = services.find(self._store.state, cluster, name)
-        # Outside the lock: the engine asks its worker.
+        # Outside the lock, because the engine calls its worker.
         healthy = self._manager.engine.healthy(service) if service.type == SRM else True
         with self._store.lock:
             return services.to_json(self._store.state, services.find(self._store.state, cluster, name), healthy)

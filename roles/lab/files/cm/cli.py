@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python roles/lab/files/cm <command>`: serve one emulated Cloudera Manager, or act as srm-control."""
+"""``python roles/lab/files/cm COMMAND``: serve one emulated Cloudera Manager, or run srm-control."""
 
 from __future__ import annotations
 
@@ -23,26 +23,28 @@ from .site import Manager, Site
 
 
 def parser() -> argparse.ArgumentParser:
-    result = argparse.ArgumentParser(prog="cm", description="Stand-ins for Cloudera Manager and srm-control.")
+    result = argparse.ArgumentParser(prog="cm", description="Emulators of Cloudera Manager and srm-control.")
     commands = result.add_subparsers(dest="command", required=True)
-    serve = commands.add_parser("serve", help="a Cloudera Manager on 127.0.0.1; writes one JSON line when it answers")
-    serve.add_argument("--config", type=Path, help="what the lab writes; the options below are for a run without Kafka")
-    serve.add_argument("--site", action="append", help="alias whose cluster it manages; twice: one for both")
-    serve.add_argument("--dir", type=Path, help="folder of its state")
-    serve.add_argument("--port", type=int, default=0, help="0: any free one")
+    serve = commands.add_parser("serve", help="serve Cloudera Manager on 127.0.0.1; prints one JSON line when ready")
+    serve.add_argument(
+        "--config", type=Path, help="configuration that the lab writes; the other options are for a run without Kafka"
+    )
+    serve.add_argument("--site", action="append", help="alias of the managed cluster; give it twice for both clusters")
+    serve.add_argument("--dir", type=Path, help="folder of the state")
+    serve.add_argument("--port", type=int, default=0, help="0: any free port")
     serve.add_argument("--cluster", action="append", help="name of the cluster, one for each --site")
-    serve.add_argument("--certificate", type=Path, help="PEM: speak TLS")
+    serve.add_argument("--certificate", type=Path, help="PEM certificate, to use TLS")
     serve.add_argument("--key", type=Path)
     serve.add_argument("--switches", help="JSON, as for PUT /emulator/switches")
     return result
 
 
 def configuration(options: argparse.Namespace) -> dict[str, Any]:
-    """The document that the lab writes, or the same from options."""
+    """The configuration from the file of the lab or from the options."""
     if options.config:
         return read_json(options.config)
     if not options.site or not options.dir:
-        raise SystemExit("cm: --config, or --site and --dir, are wanted.")
+        raise SystemExit("cm: give --config, or --site and --dir.")
     names = options.cluster or [f"Cluster {number}" for number in range(1, len(options.site) + 1)]
     sites = [{"alias": alias, "cluster": name} for alias, name in zip(options.site, names, strict=True)]
     return {"sites": sites, "dir": str(options.dir), "port": options.port}
@@ -71,7 +73,7 @@ def serve(options: argparse.Namespace) -> int:
 
 
 def _engine(sites: list[Site]) -> Any:
-    """Without a worker there is none, and then nothing but the standard library is needed."""
+    """The engine, or NoEngine without a worker, which needs only the standard library."""
     if not all(site.connect_url for site in sites):
         return NoEngine()
     from .engine import LabEngine
@@ -84,7 +86,7 @@ def _stop(number: int, frame: Any) -> None:
 
 
 def main() -> int:
-    # The launcher of srm-control: control HOME, then whatever its user wrote.
+    # The launcher of srm-control calls `control HOME` with the arguments of its user.
     if sys.argv[1:2] == ["control"]:
         from .control import main as control
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What deployClientConfig writes for srm-control, and reads: a file, so that a stale one shows."""
+"""The client configuration that deployClientConfig writes for srm-control. It is a file, so that it can be stale."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAME = "conf/srm-client.json"
 
 
 def client_config(deployed: dict[str, Any], own: dict[str, str]) -> dict[str, Any]:
-    """The secure store's password is kept as a salted digest only."""
+    """The content of the file. It has only a salted digest of the secure store's password."""
     values, gateway = deployed["service"], deployed.get(GATEWAY, {})
     lines, _notes = replication.parse(values.get(REPLICATION, ""))
     known = replication.aliases(values.get("clusters", ""))

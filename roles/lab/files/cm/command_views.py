@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What can be read of commands: one, the active ones, and their JSON."""
+"""Views of commands: one command, the active commands, and their JSON."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def find(state: State, number: int) -> Command:
 
 
 def active(state: State, cluster: str, service: str | None) -> list[Command]:
-    """Of one service, or those of the cluster itself; children of others included, as a real one lists them."""
+    """Active commands of one service, or of the cluster itself. Includes child commands, as Cloudera Manager does."""
     found = [item for item in state.commands.values() if item.active and item.cluster == cluster]
     return [item for item in found if item.service == service and item.role is None]
 
 
 def to_json(state: State, command: Command, full: bool) -> dict[str, Any]:
-    """An ApiCommand. Children only in the full view, as summaries: why one failed is read by its own id."""
+    """An ApiCommand. Only the full view has children, as summaries without reasons; read those by their own ids."""
     found = _summary(command)
     if command.ended is not None:
         found["resultMessage"] = command.message

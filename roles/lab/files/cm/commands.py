@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Commands: what restart, start, stop and deploy do, in a thread each, and what of it can be read."""
+"""Commands: restart, start, stop and deploy. Each runs in its own thread."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .errors import AbortedError, ApiError, CommandError
 from .properties import DRIVER, SRM
 from .state import Command, Service, State, Store
 
-# They exclude each other on one service; a deployment only excludes another one.
+# They exclude each other on one service. A deployment excludes other deployments only.
 LIFE = ("Restart", "RollingRestart", "Start", "Stop")
 DEPLOY = ("DeployClientConfig", "DeployClusterClientConfig")
 FATAL = "Supervisor returned FATAL. Please check the role log file, stderr, or stdout."
@@ -31,7 +31,7 @@ class Commands:
         self._ended = threading.Condition(store.lock)
 
     def resume(self) -> None:
-        """Go on with what a killed emulator left: from the beginning, which is harmless."""
+        """Restart the commands of a killed emulator from the beginning, which is harmless."""
         with self._store.lock:
             left = [item.id for item in self._store.state.commands.values() if item.active and item.parent is None]
         with self._store.change() as state:
@@ -41,7 +41,7 @@ class Commands:
             self._spawn(number)
 
     def submit(self, name: str, cluster: str, service: str | None = None, role: str | None = None, **args: Any) -> Any:
-        """Begin a command; an ApiCommand. Synchronous mode: finished when it returns, and never to be read again."""
+        """Start a command and return its ApiCommand. In synchronous mode it is finished and cannot be read again."""
         with self._store.change() as state:
             self._refuse_second(state, name, (cluster, service))
             synchronous = state.switches.synchronous
@@ -121,7 +121,7 @@ class Commands:
             self._step(command, "Start", self._start_service, single)
 
     def _restart_role(self, command: Command) -> None:
-        """Only a Driver copies; the Service role shows figures."""
+        """Restart a role. Only a Driver role runs a flow; the Service role shows metrics."""
         service = self._service(command)
         drives = any(role.name == command.role and role.type == DRIVER for role in service.roles)
         if drives:
@@ -131,7 +131,7 @@ class Commands:
             self._begin(command)
 
     def _step(self, command: Command, name: str, work: Callable[[Command], None], single: bool) -> None:
-        """A part of a restart is a child; a plain start or stop is the command itself."""
+        """Run one step: as a child command of a restart, or as the command itself for a start or stop."""
         if single:
             work(command)
             return
@@ -166,7 +166,7 @@ class Commands:
         self._set_state(command, "STARTED")
 
     def _begin(self, command: Command) -> None:
-        """The new process reads its configuration now: what changes later makes the service stale again."""
+        """Record the configuration that the new process reads. A later change makes the service stale again."""
         with self._store.change() as state:
             service = services.find(state, str(command.cluster), str(command.service))
             service.running, service.started = services.effective(state, service), time.time()
@@ -182,7 +182,7 @@ class Commands:
             services.refresh_staleness(state, service)
         self._engine.deploy(self._service(command))
 
-    # ---- helpers of it
+    # ---- helpers
 
     def _child(self, parent: Command, name: str, service: str) -> None:
         child = self._new_child(parent, name, service)
@@ -220,7 +220,7 @@ class Commands:
                 role.state = value
 
     def _wait(self, number: int, share: float | None) -> None:
-        """A share of the duration; None: for ever. Ends at once when the command is aborted."""
+        """Wait for a share of the duration, or forever (None). Raises AbortedError when the command is aborted."""
         with self._ended:
             seconds = None if share is None else share * self._store.state.switches.command_seconds
             gone = self._ended.wait_for(lambda: not find(self._store.state, number).active, seconds)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What stands behind a service, and what stands there without Kafka."""
+"""The engine interface, and the engine without Kafka."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .state import Service, Store
 
 
 class Engine(Protocol):
-    """What runs behind a service. All of it may wait."""
+    """Runs the flows of a service. Each method may block."""
 
     def begin(self, store: Store) -> None: ...
 
@@ -27,7 +27,7 @@ class Engine(Protocol):
 
 
 class NoEngine:
-    """Without Kafka: commands take their time and nothing runs behind them."""
+    """An engine without Kafka: commands only take time."""
 
     def begin(self, store: Store) -> None: ...
 

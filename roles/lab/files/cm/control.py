@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""srm-control: lists of a flow, and exported offsets. What it prints beyond --list is a guess: docs/srm-emulator.md."""
+"""srm-control: the lists of a flow, and exported offsets. Its output except --list is a guess, see EMULATORS.md."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ WARNING = "log4j:WARN No appenders could be found for logger (org.apache.kafka.c
 
 
 class UsageError(Exception):
-    """Shown with the usage; exit code 1."""
+    """A wrong call. The message is shown with the usage; the exit code is 1."""
 
 
 class Parser(argparse.ArgumentParser):
@@ -42,7 +42,7 @@ def parser() -> Parser:
     result = Parser(prog="srm-control", add_help=False, allow_abbrev=False)
     for name in ("source", "target", "config", "producer-props", "consumer-props", "props", "group", "to"):
         result.add_argument(f"--{name}")
-    # Both spellings are found in public scripts.
+    # Public scripts use both spellings.
     result.add_argument("--bootstrap-servers", "--bootstrap-server")
     for name in ("add", "remove", "add-blacklist", "remove-blacklist"):
         result.add_argument(f"--{name}", type=_entries)
@@ -63,7 +63,7 @@ def main(home: Path, arguments: list[str]) -> int:
         sys.stdout.write(NOISE + "\n")
         sys.stderr.write(WARNING + "\n")
     try:
-        # Options may stand before the subcommand.
+        # Options may come before the subcommand.
         options = parser().parse_intermixed_args(arguments)
         config = read_client_config(Path(options.config) if options.config else home / NAME)
         return _run(options, config, switches)
@@ -99,7 +99,7 @@ def _run(options: argparse.Namespace, config: dict[str, Any], switches: Control)
 
 
 def _check_secret(config: dict[str, Any]) -> None:
-    """The password comes in an environment variable only."""
+    """Check the password, which must be in an environment variable."""
     if config["secret"] is None:
         return
     variable = config["secret_variable"]
@@ -143,12 +143,12 @@ def _print(options: argparse.Namespace, switches: Control, servers: str) -> None
 
 
 def _is_known(view: View, entry: str, key: tuple[str, str, str]) -> bool:
-    """A pattern needs no discovery; a name does."""
+    """Whether an entry is listed. A pattern always is, a name only after its discovery."""
     return any(letter in entry for letter in "*+?[](){}^$\\|") or entry in view.entries((TOPICS, *key[1:], KNOWN))
 
 
 def _export(options: argparse.Namespace, servers: str) -> int:
-    """CSV of the newest checkpoints of one group: topic on the target, partition, offset."""
+    """Write the newest checkpoints of one group as CSV: topic on the target, partition, offset."""
     if not options.group or not options.export:
         raise UsageError("offsets wants --group and --export")
     reader = Reader(servers, f"{options.source}.checkpoints.internal")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Switches of srm-control lie beside the deployed client configuration: the tool never asks the emulator."""
+"""Switches of srm-control, in a file beside the deployed client configuration: the tool never calls the emulator."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A site's Driver: keeps the connectors of its worker as its plan and the lists of srm-control want them."""
+"""A site's Driver: keeps the connectors of its worker in the state that its plan and the lists require."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from .plan import Plan
 from .replication import CONNECTORS, Lists
 from .worker import Worker, WorkerError
 
-# After trouble (a dead worker or broker) the Driver tries again this soon.
+#: Seconds until the Driver retries after an error, such as a dead worker or broker.
 AGAIN_SECONDS = 0.5
 STOP_SECONDS = 60.0
 START_SECONDS = 15.0
 
 
 class Driver:
-    """``start`` and ``stop`` are for the commands; between them a thread of its own works."""
+    """Commands call ``start`` and ``stop``. In between, a thread maintains the connectors."""
 
     def __init__(self, alias: str, worker: Worker) -> None:
         self.alias = alias
         self._worker = worker
         self._change = threading.Condition()
-        # Held while the connectors are written, so that a stop is not overtaken.
+        # Held while the connectors are written, so that no write follows a stop.
         self._writing = threading.Lock()
         self._plan: Plan | None = None
         self._halting = False
@@ -43,7 +43,7 @@ class Driver:
         threading.Thread(target=self._work, daemon=True, name=f"driver-{alias}").start()
 
     def start(self, plan: Plan, wait: bool = True) -> None:
-        """Returns after the first look, whether it succeeded or not: a real start waits for a process, not for work."""
+        """Start the thread and wait for its first pass, even a failed one, as a real start waits only for a process."""
         with self._change:
             self._plan, self._lists, self._due = plan, {}, {"topics": 0.0, "groups": 0.0}
             seen = self._observations
@@ -51,7 +51,7 @@ class Driver:
             self._change.wait_for(lambda: not wait or self._observations > seen, START_SECONDS)
 
     def stop(self) -> None:
-        """Returns when no connector has a task. A worker that is gone has none, and is told when it comes back."""
+        """Stop and wait until no connector has a task. A dead worker has none; it is stopped again when it returns."""
         with self._change:
             self._plan, self._halting = None, True
             self._change.notify_all()
@@ -122,7 +122,7 @@ class Driver:
                 self._seen(str(error))
 
     def _next(self, before: Plan | None) -> Plan | None:
-        """The plan to look at: another one at once, the same one when a look is due."""
+        """The plan for the next pass: a new plan at once, the same plan when a pass is due."""
         with self._change:
             self._change.wait_for(lambda: self._plan is not before, self._pause())
             return self._plan
@@ -139,7 +139,7 @@ class Driver:
             self._change.notify_all()
 
     def _observe(self, plan: Plan, view: View) -> None:
-        """Read the lists that are due, then bring the connectors in line."""
+        """Read the lists that are due, then update the connectors."""
         flow = plan.flow
         assert flow is not None
         now = time.monotonic()
@@ -151,7 +151,7 @@ class Driver:
         wanted = {"topics": Lists(), "groups": Lists(), **self._lists, **found}
         configs = replication.connectors(flow, plan.servers, wanted["topics"], wanted["groups"])
         with self._writing:
-            # Stopped, or started with another plan, since this look began.
+            # Stopped, or started with another plan, since this pass began.
             if self._plan is not plan:
                 return
             for name, config in configs.items():
@@ -164,7 +164,7 @@ class Driver:
                     self._due[kind] = now + flow.seconds(f"refresh.{kind}.interval.seconds", 600.0)
 
     def _discover(self, plan: Plan, view: View) -> None:
-        """Tell srm-control which topics of the source are known from now on. A dead source adds none."""
+        """Record the discovered topics of the source for srm-control. A dead source adds none."""
         flow = plan.flow
         assert flow is not None
         key = ("topics", flow.source, flow.target, KNOWN)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The engine of the lab: a Driver and a reverse engine for each site, and the files of srm-control."""
+"""The engine of the lab: a Driver and a reverse job for each site, and the files of srm-control."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class LabEngine:
         self._jobs = {site.cluster: ReverseJob(site.alias) for site in sites}
 
     def begin(self, store: Store) -> None:
-        """What ran before the emulator was killed goes on, without a restart."""
+        """Resume the services that ran before the emulator was killed, without a restart."""
         with store.lock:
             found = [item for item in store.state.services if item.type == SRM]
         for service in found:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lists that srm-control keeps: one record for each entry, in a compacted topic on the target of the flow."""
+"""The lists of srm-control: one record per entry, in a compacted topic on the target of the flow."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Key = tuple[str, str, str, str]
 
 
 def client(servers: str, **more: Any) -> dict[str, Any]:
-    """Addresses are the lab's own; a silent broker is noticed within seconds."""
+    """librdkafka properties with short timeouts, to detect a dead broker within seconds."""
     return {"bootstrap.servers": servers, "log_level": 0, "socket.timeout.ms": 5000, **more}
 
 
 def create(servers: str, factor: int) -> None:
     topic = NewTopic(TOPIC, 1, factor, config={"cleanup.policy": "compact"})
-    # Named, because its futures end with it.
+    # Kept in a variable, because its futures are cancelled when it is freed.
     admin = AdminClient(client(servers))
     for future in admin.create_topics([topic], request_timeout=SECONDS).values():
         try:
@@ -40,7 +40,7 @@ def create(servers: str, factor: int) -> None:
 
 
 def write(servers: str, key: Key, add: Iterable[str], remove: Iterable[str] = ()) -> None:
-    """An entry more or less than before is no error."""
+    """Add and remove entries. Existing entries to add and missing entries to remove are no error."""
     producer = Producer(client(servers, acks="all", **{"message.timeout.ms": int(SECONDS * 1000)}))
     problems: list[Any] = []
 
@@ -56,7 +56,7 @@ def write(servers: str, key: Key, add: Iterable[str], remove: Iterable[str] = ()
 
 
 class Reader:
-    """Follows one partition of an internal topic; ``poll`` returns what is new, read to the end of this moment."""
+    """Follows one partition of an internal topic. ``poll`` reads to the current end and returns new messages."""
 
     def __init__(self, servers: str, topic: str) -> None:
         self._at = TopicPartition(topic, 0, 0)
@@ -64,7 +64,7 @@ class Reader:
         self._assigned = False
 
     def poll(self) -> list[Any]:
-        """Messages in order. A topic that is not there yet is empty; any other trouble is a KafkaException."""
+        """New messages in order. A missing topic counts as empty. Other errors raise KafkaException."""
         try:
             low, high = self._consumer.get_watermark_offsets(TopicPartition(self._at.topic, 0), SECONDS)
         except KafkaException as error:
@@ -81,7 +81,7 @@ class Reader:
             self._assigned = True
         found = []
         while self._at.offset < high:
-            # ``consume`` waits its whole time unless all 500 come: wait for one, take what lies behind it.
+            # ``consume`` waits for its whole timeout unless 500 messages come: wait for one, then take those after it.
             first = self._consumer.poll(1.0)
             messages: list[Any] = [] if first is None else [first, *self._consumer.consume(500, 0)]
             for message in messages:
@@ -90,7 +90,7 @@ class Reader:
                 found.append(message)
                 self._at.offset = message.offset() + 1
             if not messages:
-                # Behind the last record may lie markers or compacted offsets only: the position says so.
+                # After the last record there may be only markers or compacted offsets. The fetch position shows it.
                 at = self._consumer.position([self._at])[0].offset
                 if at <= self._at.offset:
                     break
@@ -102,7 +102,7 @@ class Reader:
 
 
 class View:
-    """The lists as they stand in the topic of one cluster."""
+    """The lists in the topic of one cluster."""
 
     def __init__(self, servers: str) -> None:
         self._reader = Reader(servers, TOPIC)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Endpoints below /emulator/, which a real Cloudera Manager does not have: switches, log, audits, engine."""
+"""Endpoints below /emulator/, which Cloudera Manager does not have: switches, log, audits, engine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .switches import Switches
 
 
 def answer(manager: Manager, log: list[dict[str, Any]], method: str, name: str, body: bytes) -> Any:
-    """``log``: every request to the API so far."""
+    """Handle a request. ``log``: all requests to the API so far."""
     if name == "switches":
         return _switches(manager, method, body)
     if name == "log":

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a site's Driver is to run, from the properties as of its last start. Pure."""
+"""The flows that a site's Driver runs, from the properties at its last start. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .replication import Flow
 
 @dataclass
 class Plan:
-    """``flow`` runs on this site, ``back`` on the other one. ``flow`` None: nothing can run, ``notes`` say why."""
+    """``flow`` runs on this site, ``back`` on the other one. If ``flow`` is None, ``notes`` have the reasons."""
 
     flow: Flow | None = None
     back: Flow | None = None
@@ -26,7 +26,7 @@ class Plan:
 
 
 def make(running: dict[str, Any], alias: str, own: dict[str, str]) -> Plan:
-    """``running``: effective values by level. ``own``: bootstrap servers of the co-located cluster."""
+    """Create the plan. ``running``: effective values by level. ``own``: bootstrap servers of the co-located cluster."""
     values, driver = running["service"], running.get(DRIVER, {})
     lines, notes = replication.parse(values.get(REPLICATION, ""))
     known = replication.aliases(values.get("clusters", ""))
@@ -35,7 +35,7 @@ def make(running: dict[str, Any], alias: str, own: dict[str, str]) -> Plan:
     plan = Plan(servers=servers, notes=notes, control_factor=int(values.get("control.topic.replication.factor", 3)))
     target = driver.get(DRIVER_TARGET) or ",".join(known)
     if target != alias:
-        notes.append(f"nothing runs: the Driver's target is {target!r}, its worker stands beside {alias}")
+        notes.append(f"nothing runs: the Driver's target is {target!r}, its worker belongs to {alias}")
         return plan
     sources = [name for name in known if name != alias]
     if alias not in known or len(sources) != 1:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The properties that services and role groups know. Sources and guesses are marked in docs/srm-emulator.md."""
+"""Properties of services and role groups. EMULATORS.md lists sources and guesses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REDACTED = "REDACTED"
 
 @dataclass(frozen=True)
 class Property:
-    """``kind`` is str, int or bool; ``default`` is text, as all values are."""
+    """``kind`` is str, int or bool. ``default`` is text, like all values."""
 
     name: str
     display: str
@@ -39,7 +39,7 @@ class Property:
     sensitive: bool = False
 
     def normalised(self, value: Any) -> str:
-        """As it is stored: JSON numbers and booleans become text."""
+        """The stored value. JSON numbers and booleans become text."""
         if isinstance(value, bool) or (self.kind == "bool" and str(value).lower() in ("true", "false")):
             return str(value).lower()
         if not isinstance(value, (str, int, float)):
@@ -141,12 +141,12 @@ def version(runtime: str) -> tuple[int, ...]:
 
 
 def knows_reverse(runtime: str) -> bool:
-    """Reverse checkpointing came with Runtime 7.3.2."""
+    """Whether the runtime has reverse checkpointing, which 7.3.2 added."""
     return version(runtime) >= REVERSE_SINCE
 
 
 def known(service_type: str, role_type: str | None, switches: Switches) -> dict[str, Property]:
-    """By name: the properties of a service, or of a role group with ``role_type``."""
+    """Properties by name, of a service or, with ``role_type``, of a role group."""
     found: Iterable[Property]
     if service_type == SRM:
         found = _SERVICE_LEVEL if role_type is None else _GROUP_LEVEL[role_type]

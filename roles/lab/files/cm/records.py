@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""MirrorMaker 2's binary records: offset-syncs are read, checkpoints read and written. Pure.
+"""MirrorMaker 2's binary records: read offset-syncs, read and write checkpoints. Pure.
 
 Big-endian; STRING is an int16 length and UTF-8. org.apache.kafka.connect.mirror.OffsetSync, Checkpoint (version 0).
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Sync:
-    """Source record ``upstream`` lies at ``downstream`` on the replica. ``topic`` is the source's name."""
+    """Source offset ``upstream`` is offset ``downstream`` of the replica. ``topic`` is the name on the source."""
 
     topic: str
     partition: int
@@ -24,7 +24,7 @@ class Sync:
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """``topic`` is the name on the cluster that holds the record; ``downstream`` is a position there."""
+    """``topic`` is the name on the cluster that holds the record; ``downstream`` is an offset there."""
 
     group: str
     topic: str

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Replication Configs: what the one `|`-joined string makes of each flow. Pure.
+"""Replication Configs: parse the string of lines joined by `|` into the settings of each flow. Pure.
 
 Precedence as in org.apache.kafka.connect.mirror.MirrorMakerConfig: unprefixed, `connectors.`, `ALIAS.`, `A->B.`.
 """
@@ -15,18 +15,18 @@ from typing import Any
 
 PACKAGE = "org.apache.kafka.connect.mirror."
 CONNECTORS = ("MirrorSourceConnector", "MirrorCheckpointConnector", "MirrorHeartbeatConnector")
-# MirrorMaker 2 would take an empty list for its default in places; this matches no name.
+# Matches no name. MirrorMaker 2 partly replaces an empty list by its default.
 NOTHING = "(?!)"
-# What MirrorMaker 2 leaves out by default stays left out when something is denied.
+# The default exclusions of MirrorMaker 2. They still apply if the list denies other topics.
 TOPICS_EXCLUDE = (r".*[\-\.]internal", r".*\.replica", "__.*")
 GROUPS_EXCLUDE = ("console-consumer-.*", "connect-.*", "__.*")
 CLIENTS = ("producer.", "consumer.", "admin.")
 FLOW = re.compile(r"(?P<source>[^.>|=]+)->(?P<target>[^.>|=]+)(?:\.(?P<rest>.+))?$")
-# Fields of Cloudera Manager that reach the connectors.
+# Cloudera Manager properties that are passed to the connectors.
 FIELDS = ("refresh.topics.interval.seconds", "refresh.groups.interval.seconds", "sync.topic.configs.interval.seconds")
 SRM_DEFAULTS = {"emit.heartbeats.interval.seconds": "5"}
-# Unprefixed keys that the three connectors know (MirrorConnectorConfig, MirrorSourceConfig, MirrorCheckpointConfig,
-# MirrorHeartbeatConfig). Any other unprefixed key is for the worker or for nobody.
+# Unprefixed keys of the three connectors (MirrorConnectorConfig, MirrorSourceConfig, MirrorCheckpointConfig,
+# MirrorHeartbeatConfig). Any other unprefixed key is for the worker or has no effect.
 # fmt: off
 UNPREFIXED = frozenset((
     "add.source.alias.to.metrics", "admin.timeout.ms", "checkpoints.topic.replication.factor",
@@ -57,7 +57,7 @@ class Lists:
 
 @dataclass
 class Flow:
-    """``settings``: what its three connectors have in common, without clusters, topics and groups."""
+    """``settings``: the common settings of its three connectors, without clusters, topics and groups."""
 
     source: str
     target: str
@@ -68,7 +68,7 @@ class Flow:
         return self.settings.get("enabled", "").strip().lower() == "true"
 
     def seconds(self, name: str, default: float) -> float:
-        """An interval; the default when it is missing or no number."""
+        """An interval in seconds. Returns the default if it is missing or not a number."""
         try:
             return float(self.settings.get(name, default))
         except ValueError:
@@ -79,7 +79,7 @@ class Flow:
 
 
 def parse(text: str) -> tuple[dict[str, str], list[str]]:
-    """The lines by key, the last one wins; and remarks on what is passed over."""
+    """Return the lines by key, where the last one wins, and notes on ignored lines."""
     found: dict[str, str] = {}
     notes = []
     for line in filter(None, (part.strip() for part in text.split("|"))):
@@ -98,11 +98,11 @@ def aliases(clusters: str) -> list[str]:
 
 
 def flow(source: str, target: str, lines: Mapping[str, str], fields: Mapping[str, str]) -> Flow:
-    """``fields``: values of Cloudera Manager's own properties, below every line."""
+    """Settings of a flow. ``fields``: values of Cloudera Manager properties, which every line overrides."""
     found = {name: fields[name] for name in FIELDS if name in fields}
     found = {**SRM_DEFAULTS, **found}
     found |= {key: value for key, value in lines.items() if key in UNPREFIXED and key != "enabled"}
-    # Upstream the bare key enables every flow; SRM documents the prefixed one only.
+    # In MirrorMaker 2 the unprefixed key enables every flow. SRM documents only the prefixed key.
     found |= _stripped(lines, "connectors.")
     for side, alias in (("source", source), ("target", target)):
         own = _stripped(lines, f"{alias}.")
@@ -114,7 +114,7 @@ def flow(source: str, target: str, lines: Mapping[str, str], fields: Mapping[str
 
 
 def ignored(lines: Mapping[str, str], known: list[str]) -> list[str]:
-    """Keys that nothing reads, as a real one passes over them: without an error."""
+    """Keys without an effect. They are no error, as in SRM."""
     return [f"ignored: {key} ({reason})" for key in lines if (reason := _why_ignored(key, known))]
 
 
@@ -134,7 +134,7 @@ def _why_ignored(key: str, known: list[str]) -> str:
 
 
 def connectors(flow: Flow, servers: Mapping[str, str], topics: Lists, groups: Lists) -> dict[str, dict[str, str]]:
-    """Configurations of the three connectors by name. ``servers``: bootstrap servers by alias."""
+    """Configurations of the three connectors, by name. ``servers``: bootstrap servers by alias."""
     common = {
         "source.cluster.alias": flow.source,
         "target.cluster.alias": flow.target,
@@ -156,7 +156,7 @@ def servers(
     accounts: Mapping[str, Any],
     own: Mapping[str, str],
 ) -> dict[str, str]:
-    """Where each alias is: a line, else the co-located cluster, else an external account of that name."""
+    """Bootstrap servers by alias: from a line, else the co-located cluster, else the external account of that name."""
     found = {}
     for alias in known:
         items = (accounts.get(alias) or {}).get("items", {})

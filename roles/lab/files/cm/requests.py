@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A request as the resources see it."""
+"""A parsed request for the API resources."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ class Request:
     weak: bool
 
     def full(self, default: str = "summary") -> bool:
-        """The view may be written in either case."""
+        """Whether the full view is requested. The case of the value does not matter."""
         return self.query.get("view", default).lower() in ("full", "full_with_health_check_explanation")
 
     def items(self) -> list[Any]:
         return list((self.body or {}).get("items") or []) if isinstance(self.body, dict) else []
 
 
-# Method, pattern of the path, what answers.
+# Method, pattern of the path, handler.
 Route = tuple[str, str, Callable[[Request], Any]]
 
 
 def parse(body: bytes) -> Any:
-    """None for an empty body."""
+    """Parse the body. Returns None for an empty one."""
     if not body.strip():
         return None
     try:

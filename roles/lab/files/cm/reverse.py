@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reverse checkpoints by the rule of KIP-1098's prototype. Pure; that SRM does the same is inferred."""
+"""Reverse checkpoints by the rule of KIP-1098's prototype. Pure. It is inferred that SRM uses the same rule."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ Part = tuple[str, int]
 
 @dataclass
 class Syncs:
-    """Offset-syncs of the forward flow by topic (the source's name) and partition, in the order of the log."""
+    """Offset-syncs of the forward flow by topic (name on the source) and partition, in log order."""
 
     by_part: dict[Part, list[Sync]] = field(default_factory=dict)
 
     def add(self, sync: Sync) -> None:
         kept = self.by_part.setdefault((sync.topic, sync.partition), [])
         if kept and sync.downstream < kept[-1].downstream:
-            # The replica went back (created again): what was known is of another log.
+            # The downstream offset decreased, so the replica was recreated. Earlier offset-syncs are of another log.
             kept.clear()
         kept.append(sync)
 
     def upstream(self, topic: str, partition: int, commit: int) -> int | None:
-        """The position on the source for a commit on the replica; None: nothing is old enough."""
+        """Source offset for a committed offset on the replica. None if no offset-sync is old enough."""
         for sync in reversed(self.by_part.get((topic, partition), [])):
             if sync.downstream <= commit:
                 return sync.upstream if sync.downstream == commit else sync.upstream + 1
@@ -40,7 +40,7 @@ class Emitted:
     last: dict[tuple[str, str, int], Checkpoint] = field(default_factory=dict)
 
     def is_due(self, found: Checkpoint) -> bool:
-        """The first, when the group went back, and when the translated position moved on."""
+        """Whether to send it: the first checkpoint, a lower committed offset, or a higher translated offset."""
         before = self.last.get((found.group, found.topic, found.partition))
         return before is None or found.upstream < before.upstream or found.downstream > before.downstream
 
@@ -49,7 +49,7 @@ class Emitted:
 
 
 def commits(checkpoints: list[Checkpoint], state: str, present: dict[Part, int]) -> dict[Part, int]:
-    """What group sync writes for one group: only if it is EMPTY or absent (DEAD), per partition never backwards."""
+    """Offsets that group sync commits for a group: only if it is EMPTY or absent (DEAD), and never lower ones."""
     if state not in ("EMPTY", "DEAD"):
         return {}
     wanted = {(item.topic, item.partition): item.downstream for item in checkpoints}

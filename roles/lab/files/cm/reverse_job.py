@@ -1,10 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The reverse engine of a site: turns commits on replicas of the other site into checkpoints, and commits, here.
+"""The reverse job of a site: translates offsets committed on the other site's replicas to checkpoints and commits.
 
-Site P, flow B->P: reads G's commits on B:`P.T`, translates them with the offset-syncs of P->B, which lie on P, writes
-checkpoints of `T` into `B.checkpoints.internal` on P and, if group sync is in effect, commits for G on P:`T`.
+Example for site P and flow B->P: reads the committed offsets of group G on B:`P.T`, and translates them with the
+offset-syncs of P->B, which are on P. Writes checkpoints of `T` to `B.checkpoints.internal` on P and, if group sync is
+in effect, commits offsets for G on P:`T`.
 """
 
 from __future__ import annotations
@@ -30,12 +31,12 @@ SECONDS = 5.0
 
 
 class ReverseJob:
-    """``start`` begins anew: syncs are read again from the first one, and every timer starts at zero."""
+    """The thread of the job. ``start`` reads all offset-syncs again and resets all timers."""
 
     def __init__(self, alias: str) -> None:
         self.alias = alias
         self._change = threading.Condition()
-        # Held while something is written, so that nothing is committed after a stop.
+        # Held during a write, so that nothing is committed after a stop.
         self._writing = threading.Lock()
         self._plan: Plan | None = None
         self._facts: dict[str, Any] = {"observations": 0, "checkpoints": 0, "commits": 0, "trouble": ""}
@@ -88,7 +89,7 @@ class ReverseJob:
 
 
 class _Run:
-    """One life of the reverse engine, from a start to a stop."""
+    """One run of the reverse job, from a start to a stop."""
 
     def __init__(self, alias: str, plan: Plan) -> None:
         flow = plan.flow
@@ -109,7 +110,7 @@ class _Run:
             "sync": flow.seconds("sync.group.offsets.interval.seconds", 60.0),
         }
         now = time.monotonic()
-        # A full interval passes before the first of each.
+        # A full interval passes before each first action.
         self._due = {kind: now + seconds for kind, seconds in self._every.items()}
         self._last: dict[str, list[Checkpoint]] = {}
 
@@ -138,7 +139,7 @@ class _Run:
             self._due[kind] = now + self._every[kind]
 
     def _translate(self) -> dict[str, list[Checkpoint]]:
-        """Checkpoints of this moment by group: for groups on both lists, on replicas of the reverse list."""
+        """Current checkpoints by group: for groups on both lists and replicas on the reverse list."""
         for view in self._views.values():
             view.refresh()
         source, target = self._flow.source, self._flow.target
@@ -174,7 +175,7 @@ class _Run:
         )
 
     def _emit(self) -> int:
-        """Send what is due; acknowledged when it returns."""
+        """Send the due checkpoints and wait for their acknowledgements. Returns their number."""
         due = [item for found in self._last.values() for item in found if self._emitted.is_due(item)]
         problems: list[Any] = []
         for item in due:

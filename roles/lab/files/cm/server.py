@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""HTTP: who asks, what goes wrong on the way, and how answers look. What is asked for lies in api.py."""
+"""The HTTP server: authentication, faults and responses. api.py has the resources."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ JSON, TEXT, HTML = "application/json;charset=utf-8", "text/plain;charset=utf-8",
 
 class Server(ThreadingHTTPServer):
     daemon_threads = True
-    # A new start finds the port of the last one free.
+    # A restart can reuse the port at once.
     allow_reuse_address = True
 
     def __init__(self, port: int, manager: Manager, certificate: Path | None = None, key: Path | None = None) -> None:
@@ -41,13 +41,13 @@ class Server(ThreadingHTTPServer):
         self.manager = manager
         self.api = Api(manager)
         self.log: list[dict[str, Any]] = []
-        # When each session began, by cookie.
+        # User and start time of each session, by cookie.
         self.sessions: dict[str, tuple[str, float]] = {}
         self.scheme = "https" if certificate else "http"
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate, key)
-            # The handshake is the thread's work: a client that never speaks must not hold up the others.
+            # The handshake runs in the thread of the connection: a silent client must not block others.
             self.socket = context.wrap_socket(self.socket, server_side=True, do_handshake_on_connect=False)
 
     @property
@@ -55,7 +55,7 @@ class Server(ThreadingHTTPServer):
         return int(self.server_address[1])
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """A client that goes away in the middle is its own business."""
+        """Ignore clients that disconnect early."""
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -64,11 +64,11 @@ class Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         super().setup()
-        # Head and body are two writes: without this the second waits for the acknowledgement of the first.
+        # Header and body are two writes. Without this the second waits for the acknowledgement of the first.
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def log_message(self, *args: Any) -> None:
-        """Requests are kept in memory: GET /emulator/log."""
+        """Write no log. GET /emulator/log returns the requests."""
 
     def handle_any(self) -> None:
         path, _mark, query = self.path.partition("?")
@@ -128,7 +128,7 @@ class Handler(BaseHTTPRequestHandler):
             raise ApiError(403, "User does not have the required privileges.")
         found = self._route("/" + rest, dict(parse_qsl(query, keep_blank_values=True)), body, user or "", weak)
         if self.command == "POST" and ("/commands/" in rest or "/roleCommands/" in rest):
-            # The command runs already while its caller waits.
+            # The command already runs while its caller waits.
             time.sleep(switches.answer_seconds)
             return switches.post_status, found
         if self.command == "PUT" and switches.put_status == 204:
@@ -151,7 +151,7 @@ class Handler(BaseHTTPRequestHandler):
         with self.server.manager.store.lock:
             return self.server.manager.store.state.switches
 
-    # ---- who asks
+    # ---- authentication
 
     def _user(self) -> str | None:
         for pair in (self.headers.get("Cookie") or "").split(";"):
@@ -172,7 +172,7 @@ class Handler(BaseHTTPRequestHandler):
         limit = self._switches().session_seconds
         return limit is None or time.time() < began + limit
 
-    # ---- what goes wrong
+    # ---- faults
 
     def _take_fault(self, path: str) -> Fault | None:
         with self.server.manager.store.lock:
@@ -183,7 +183,7 @@ class Handler(BaseHTTPRequestHandler):
             return fault
 
     def _go_wrong(self, fault: Fault, entry: dict[str, Any]) -> None:
-        """The log has it before whoever asks sees it."""
+        """Apply a fault. The request is logged before its response is sent."""
         if fault.kind == "dropped":
             entry["status"] = 0
             self.close_connection = True
@@ -206,7 +206,7 @@ class Handler(BaseHTTPRequestHandler):
         self._write(status, kind, body, headers)
 
     def _own(self, path: str, body: bytes) -> None:
-        """Without a password, on the loopback address, and not in the log."""
+        """Handle /emulator/ requests, without a password and without the log."""
         try:
             answer = own.answer(
                 self.server.manager, self.server.log, self.command, path.removeprefix("/emulator/"), body
@@ -216,7 +216,7 @@ class Handler(BaseHTTPRequestHandler):
             status, answer = error.status, {"message": str(error), "causes": None}
         self._write(status, JSON, json.dumps(answer).encode(), {})
 
-    # ---- answers
+    # ---- responses
 
     def _send(self, status: int, answer: Any, user: str | None) -> None:
         headers = {}

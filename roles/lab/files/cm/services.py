@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Services with their configuration: lookup, views, partial updates, staleness. Nothing here waits."""
+"""Services and their configuration: lookup, views, partial updates, staleness. No function blocks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def new_service(cluster: str, name: str, service_type: str, site: str, host: str
 
 
 def find(state: State, cluster: str, name: str) -> Service:
-    """Names are case-sensitive, as in a real one."""
+    """Find a service. Names are case-sensitive, as in Cloudera Manager."""
     of_cluster(state, cluster)
     for service in state.services:
         if (service.cluster, service.name) == (cluster, name):
@@ -51,7 +51,7 @@ def group_of(service: Service, name: str) -> Group:
 
 
 def view(state: State, service: Service, group: Group | None, full: bool, weak: bool) -> dict[str, Any]:
-    """An ApiServiceConfig or ApiConfigList. ``weak``: the user may not see secrets."""
+    """An ApiServiceConfig or ApiConfigList. ``weak``: the user has no access to secrets."""
     values = service.config if group is None else group.config
     known = properties.known(service.type, group.role_type if group else None, state.switches)
     items = [item.to_json(values.get(item.name), full, weak) for item in known.values()]
@@ -59,7 +59,7 @@ def view(state: State, service: Service, group: Group | None, full: bool, weak: 
 
 
 def update(state: State, service: Service, group: Group | None, items: list[Any]) -> None:
-    """Partial: a null or absent value resets, what is not listed stays. One unknown name and nothing is applied."""
+    """Update some properties. A null or absent value resets one. An unknown name rejects the whole update."""
     known = properties.known(service.type, group.role_type if group else None, state.switches)
     wanted: dict[str, str | None] = {}
     for item in items:
@@ -87,7 +87,7 @@ def _checked(item: Property, value: Any, bad_values: str) -> str | None:
 
 
 def effective(state: State, service: Service) -> dict[str, Any]:
-    """All values in effect if the service started now: by level, and the accounts that it names."""
+    """All effective values, by level, that the service would read now, and the accounts that it names."""
     levels: dict[str, Any] = {"service": _values(state, service, None)}
     levels |= {group.role_type: _values(state, service, group) for group in service.groups.values()}
     named = (levels["service"].get("external_kafka_accounts") or "").split(",")
@@ -106,7 +106,7 @@ def _values(state: State, service: Service, group: Group | None) -> dict[str, st
 
 
 def refresh_staleness(state: State, service: Service) -> None:
-    """Note what both statuses become, and from when that shows."""
+    """Record the new values of both statuses, and when they become visible."""
     now, wanted = time.time(), effective(state, service)
     for kind, current in (("config", service.running), ("client", service.deployed)):
         status = "FRESH" if current == wanted else "STALE"
@@ -114,23 +114,23 @@ def refresh_staleness(state: State, service: Service) -> None:
         if line[-1][1] == status:
             continue
         delay = state.switches.fresh_seconds if status == "FRESH" else state.switches.stale_seconds
-        # What lies behind the last due entry is still needed, what lies before it is not.
+        # Keep the last due entry and all later ones.
         due = [entry for entry in line if entry[0] <= now][-1:]
         service.staleness[kind] = [*due, *(entry for entry in line if entry[0] > now), [now + delay, status]]
 
 
 def staleness(service: Service, kind: str) -> str:
-    """FRESH or STALE, ``kind`` config or client."""
+    """FRESH or STALE. ``kind`` is config or client."""
     now = time.time()
     due = [status for since, status in service.staleness.get(kind, []) if since <= now]
     return due[-1] if due else "FRESH"
 
 
-# ---- what GET shows
+# ---- responses
 
 
 def to_json(state: State, service: Service, healthy: bool | None) -> dict[str, Any]:
-    """An ApiService. ``healthy`` None: unknown, as without an engine."""
+    """An ApiService. ``healthy`` is None if unknown, as without an engine."""
     running = service.state == "STARTED"
     health = {True: "GOOD", False: "BAD", None: "NOT_AVAILABLE"}[healthy] if running else "DISABLED"
     entity = {"GOOD": "GOOD_HEALTH", "BAD": "BAD_HEALTH", "NOT_AVAILABLE": "UNKNOWN_HEALTH"}.get(health, service.state)
@@ -186,7 +186,7 @@ def service_ref(service: Service) -> dict[str, Any]:
 
 
 def roles(service: Service, text: str) -> list[Role]:
-    """``text``: type==X;hostname==Y;hostId==Z, no blanks."""
+    """Roles that match a filter ``type==X;hostname==Y;hostId==Z`` without blanks."""
     wanted = {}
     for part in filter(None, text.split(";")):
         key, equals, value = part.partition("==")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One emulated Cloudera Manager: its state, its commands, and what it begins with."""
+"""One emulated Cloudera Manager: its state, its commands, and its initial configuration."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ TARGETS = {DRIVER: DRIVER_TARGET, SERVICE: SERVICE_TARGET}
 
 @dataclass(frozen=True)
 class Site:
-    """A cluster of this Cloudera Manager. ``bootstrap_servers``: of every alias; empty without an engine."""
+    """A cluster of this Cloudera Manager. ``bootstrap_servers``: by alias; empty without an engine."""
 
     alias: str
     cluster: str
     host: str = "localhost"
     connect_url: str = ""
-    # Folder of srm-control: its client configuration and launcher. Empty without one.
+    #: Folder of srm-control with its client configuration and launcher. Empty without srm-control.
     home: str = ""
     bootstrap_servers: dict[str, str] = field(default_factory=dict)
-    # Service-level properties that the service begins with, beside those of every customer.
+    #: Initial service-level properties, in addition to those of every installation.
     config: dict[str, str] = field(default_factory=dict)
     gateway: dict[str, str] = field(default_factory=dict)
 
@@ -39,7 +39,7 @@ class Manager:
         self.store = Store(folder / "state.json")
         self.sites = sites
         self.engine = engine
-        # Password by name. A name that begins with "read" may change nothing and sees no secrets.
+        # Passwords by user. Users whose name starts with "read" are read-only and have no access to secrets.
         self.users = users
         self.commands = Commands(self.store, engine)
         with self.store.change() as state:
@@ -47,19 +47,19 @@ class Manager:
                 self._seed(state, site)
 
     def refresh(self, state: State) -> None:
-        """After a switch that changes which properties there are."""
+        """Refresh the staleness after a switch that adds or removes properties."""
         for service in state.services:
             services.refresh_staleness(state, service)
 
     def engine_report(self) -> dict[str, Any]:
-        """What runs behind the services: GET /emulator/engine."""
+        """State of the flows for GET /emulator/engine."""
         return self.engine.report()
 
     def _seed(self, state: State, site: Site) -> None:
-        """What a customer has before anything is set up: aliases and addresses, no flow, no list."""
+        """Set the initial configuration: aliases and addresses, without flows and lists."""
         peers = {alias: address for alias, address in site.bootstrap_servers.items() if alias != site.alias}
         for alias, address in peers.items():
-            # Again at each start: the lab may have had to choose other ports.
+            # At each start, because the ports of the lab may have changed.
             account = state.accounts.setdefault(alias, _account(alias))
             account["items"]["kafka_bootstrap_servers"] = address
             for service in state.services:

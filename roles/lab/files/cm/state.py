@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What an emulator remembers: one JSON file, replaced whole at each change, so that a kill loses nothing."""
+"""The state of an emulator: one JSON file that each change replaces atomically, so that a kill loses nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .switches import Switches
 
 @dataclass
 class Group:
-    """A role config group; ``config`` holds set values only."""
+    """A role config group. ``config`` holds only values that were set."""
 
     name: str
     role_type: str
@@ -39,7 +39,7 @@ class Role:
 
 @dataclass
 class Service:
-    """``running`` and ``deployed``: all effective values as of the last start, and as of the last deployment."""
+    """``running`` and ``deployed``: all effective values at the last start, and at the last deployment."""
 
     cluster: str
     name: str
@@ -51,15 +51,15 @@ class Service:
     roles: list[Role] = field(default_factory=list)
     running: dict[str, Any] = field(default_factory=dict)
     deployed: dict[str, Any] = field(default_factory=dict)
-    # Epoch seconds of the last start; the engine's timers count from here.
+    #: Epoch seconds of the last start, from which the timers of the engine count.
     started: float = 0.0
-    # What shows as staleness: [from when (epoch seconds), status], the last one that is due counts.
+    #: Visible staleness: [epoch seconds from which it is visible, status]. The last due entry applies.
     staleness: dict[str, list[list[Any]]] = field(default_factory=dict)
 
 
 @dataclass
 class Command:
-    """``success`` is None while it runs. Times are epoch seconds."""
+    """``success`` is None while the command runs. Times are epoch seconds."""
 
     id: int
     name: str
@@ -90,7 +90,7 @@ class State:
 
 
 class Store:
-    """Use ``state`` only inside ``with store.lock`` or ``with store.change()``."""
+    """The stored state. Use ``state`` only inside ``with store.lock`` or ``with store.change()``."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -101,7 +101,7 @@ class Store:
 
     @contextmanager
     def change(self) -> Iterator[State]:
-        """Nothing is kept on disk when the block fails."""
+        """Change the state in a block. If the block fails, nothing is written to disk."""
         with self.lock:
             before = json.dumps(self._document())
             try:
@@ -116,7 +116,7 @@ class Store:
 
 
 def from_json(document: dict[str, Any]) -> State:
-    """A document of ``Store``; JSON has turned the numbers of commands into text."""
+    """State from a document of ``Store``. JSON has converted the numbers of commands to text."""
     services = [
         Service(
             **{

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a test may choose and break: PUT /emulator/switches. A real Cloudera Manager has nothing like it."""
+"""Switches and faults for tests (PUT /emulator/switches). Cloudera Manager has no such endpoint."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ FAULTS = ("error", "bad_gateway", "unavailable", "dropped", "login_page", "redir
 
 @dataclass
 class Fault:
-    """Requests that match ``method`` and ``path`` (a search) go wrong, ``times`` of them or, with null, all."""
+    """A fault of requests that match ``method`` and ``path`` (a search): ``times`` of them or, with null, all."""
 
     kind: str
     times: int | None = 1
     method: str | None = None
     path: str = ""
-    # Header of `unavailable`, in seconds.
+    #: Retry-After header of `unavailable`, in seconds.
     retry_after: int | None = None
-    # Base address for `redirect`; the path of the request is appended.
+    #: Base address for `redirect`, to which the path of the request is appended.
     to: str = ""
-    # The request is carried out first, only its answer is lost.
+    #: Whether the request takes effect and only its response is lost.
     after: bool = False
 
     def __post_init__(self) -> None:
@@ -41,15 +41,15 @@ class Fault:
 
 @dataclass
 class Control:
-    """How srm-control behaves; it reads these from a file beside the deployed client configuration."""
+    """Switches of srm-control, which it reads from a file beside the deployed client configuration."""
 
     wording: str = "whitelist"
     noise: bool = False
-    # Not applied: the tool ends with 0 and has changed nothing.
+    #: False: the tool exits with 0 and changes nothing.
     apply: bool = True
-    # A topic is known to it only after the refresh interval of topics.
+    #: Whether the tool knows a topic only after the refresh interval of topics.
     discovery: bool = False
-    # 0: --list works. Otherwise it ends with this code, as an unknown version might.
+    #: 0: --list works. Otherwise it exits with this code, as an unknown version might.
     list_rc: int = 0
 
 
@@ -59,33 +59,33 @@ class Switches:
 
     maximum_version: int = 54
     runtime: str = "7.3.2"
-    # "" is /api/vNN; "/gateway/cdp-proxy-api/cm-api" is Knox.
+    #: Prefix of the paths. "" is /api/vNN; "/gateway/cdp-proxy-api/cm-api" is Knox.
     prefix: str = ""
     command_seconds: float = 0.3
-    # A POST of a command is answered this much later than the command begins.
+    #: Delay between the start of a command and the response to its POST.
     answer_seconds: float = 0.0
-    # From a change until it shows as STALE; from the end of a restart or deployment until it shows as FRESH.
+    #: Delay from a change until STALE is visible; from the end of a restart or deployment until FRESH is visible.
     stale_seconds: float = 0.0
     fresh_seconds: float = 0.0
     session_seconds: float | None = None
     post_status: int = 200
     put_status: int = 200
     synchronous: bool = False
-    # success, failure or endless
+    #: success, failure or endless
     restart: str = "success"
     rolling_restart: bool = True
-    # Role commands that name more than one role fail for the last one.
+    #: Whether role commands that name several roles fail for the last one.
     role_commands_fail: bool = False
-    # service or driver: where the property of reverse checkpointing lies.
+    #: service or driver: the level of the property of reverse checkpointing.
     reverse_level: str = "service"
-    # reject (400) or accept (validationState ERROR) a badly typed value.
+    #: reject (400) or accept (validationState ERROR) a badly typed value.
     bad_values: str = "reject"
     absent_account_status: int = 404
     faults: list[Fault] = field(default_factory=list)
     control: Control = field(default_factory=Control)
 
     def changed(self, values: dict[str, Any]) -> Switches:
-        """A copy with these values. An unknown name or a wrong type is refused: a typo must not pass a test."""
+        """A copy with these values. Raises ApiError for an unknown name or a wrong type, so that typos fail a test."""
         values = dict(values)
         try:
             if "faults" in values:

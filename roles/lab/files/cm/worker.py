@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The Connect worker that stands for a Driver: the few calls that the engine needs."""
+"""REST client of the Connect worker that acts as the Driver."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Any
 from urllib.parse import urlsplit
 
 SECONDS = 10.0
-# While the workers rebalance, writes are answered 409.
+#: Status of a write while the workers rebalance.
 BUSY = 409
 
 
 class WorkerError(Exception):
-    """The worker did not answer, or answered something else."""
+    """The worker did not respond, or gave an unexpected response."""
 
 
 class Worker:
@@ -31,7 +31,7 @@ class Worker:
             return False
 
     def configure(self, name: str, config: dict[str, str]) -> bool:
-        """Write a configuration if it is another one; True when it was."""
+        """Write a configuration if it differs. Returns whether it did."""
         status, found = self._call("GET", f"/connectors/{name}/config")
         if status == 200 and found == config:
             return False
@@ -47,7 +47,7 @@ class Worker:
             self._write("PUT", f"/connectors/{name}/stop")
 
     def state(self, name: str) -> tuple[str | None, int]:
-        """State and number of tasks; None when there is no such connector."""
+        """State and number of tasks. The state is None if the connector does not exist."""
         status, found = self._call("GET", f"/connectors/{name}/status")
         if status == 404:
             return None, 0

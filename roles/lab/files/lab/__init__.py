@@ -1,4 +1,4 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab: real Kafka clusters and Connect workers as plain processes of this machine."""
+"""The lab: real Kafka clusters and Connect workers as plain processes on this machine."""

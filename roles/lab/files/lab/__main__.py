@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-# Run as a directory, Python puts the directory itself on the path; its parent makes this package importable by name.
+# Python puts the directory that it runs on the path. The package is importable by name from the parent directory.
 if not __package__:
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 

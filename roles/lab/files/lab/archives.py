@@ -3,8 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Class archives: a JVM that maps loaded classes from a file starts with 40 % less processor time and memory.
 
-They are made once for each build of Java, by starting and stopping one cluster, and lie beside the jars. They only save
-time: whenever one cannot be made or does not fit, the JVM loads its classes from the jars.
+The archives are created once for each build of Java, by starting and stopping one cluster, and are stored beside the
+jars. They only save time: if an archive cannot be created or does not match, the JVM loads its classes from the jars.
 """
 
 from __future__ import annotations
@@ -25,23 +25,23 @@ from .ports import choose
 from .progress import Progress
 from .starter import Starter
 
-# Writing an archive takes a JVM about 8 s at its end, more on a busy machine.
+#: A JVM needs about 8 s to write an archive when it exits, more on a busy machine.
 WRITE_SECONDS = 120.0
 
 
 def archive(jars: Path, java: Java, name: str) -> Path:
-    """Controllers and the tool that formats data folders run the classes of the broker."""
+    """Path of the archive of a part. Controllers and StorageTool use the archive of the broker."""
     return jars / f"classes-{java.fingerprint}-{'connect' if kind(name) == 'connect' else 'broker'}.jsa"
 
 
 def ensure(
     jars: Path, java: Java, settings: Settings, progress: Progress, version: str = KAFKA_VERSION
 ) -> Callable[[str], Sequence[str]]:
-    """Make missing archives, then say for each part which options make its JVM use them."""
+    """Create missing archives. Return a function from the name of a part to the JVM options for its archive."""
     tried = jars / f"classes-{java.fingerprint}.tried"
     with locked(jars / "classes.lock", progress):
         if not tried.exists():
-            progress.say("class archives: made once for this Java, so that every start is quicker")
+            progress.say("class archives: creating them once for this Java, to start faster")
             versions = {"P": version}
             one = dataclasses.replace(
                 settings, kafka_versions=versions, connect_versions=versions, brokers=1, workers=1
@@ -52,7 +52,7 @@ def ensure(
 
 
 def _use(path: Path) -> list[str]:
-    # "off" for its own remarks: an archive that does not fit is passed over, which is nothing to worry a reader with.
+    # The JVM ignores an archive that does not match. "cds=off" hides its warning.
     return [f"-XX:SharedArchiveFile={path}", "-Xlog:cds=off"] if path.exists() else []
 
 
@@ -68,11 +68,11 @@ def _make(jars: Path, java: Java, settings: Settings, progress: Progress) -> Non
             starter.up(keys, keys)
             progress.say("class archives: writing")
             if [part for part in parts if processes.stop([part], WRITE_SECONDS)]:
-                raise LabError(f"a JVM was still writing after {WRITE_SECONDS:.0f} s")
+                raise LabError(f"a JVM did not write its archive within {WRITE_SECONDS:.0f} s")
             for name in PARTS:
                 _keep(paths.root / f"{name}.jsa", archive(jars, java, name))
         except (LabError, OSError) as error:
-            progress.say(f"class archives: not made, the lab works without them ({error})")
+            progress.say(f"class archives: not created, the lab runs without them ({error})")
         finally:
             processes.kill(parts)
 
@@ -86,7 +86,7 @@ def _record(root: Path, name: str) -> list[str]:
 
 
 def _keep(made: Path, target: Path) -> None:
-    """Across file systems, so in two steps; the second is atomic."""
+    """Copy the archive in two steps, because the folders may be on different file systems. The second one is atomic."""
     part = target.with_suffix(".part")
     part.write_bytes(made.read_bytes())
     part.replace(target)

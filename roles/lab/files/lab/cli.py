@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""`python roles/lab/files/lab <command>`: one JSON line on standard output, progress on standard error."""
+"""``python roles/lab/files/lab COMMAND`` prints one JSON line on standard output and progress on standard error."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ ON_A_PART = ("start", "stop", "restart", "kill", "pause", "resume")
 def parser() -> argparse.ArgumentParser:
     result = argparse.ArgumentParser(prog="lab", description="Two Kafka clusters, P and B, with a Connect worker each.")
     commands = result.add_subparsers(dest="command", required=True)
-    up = _command(commands, "up", "start what does not run; ready when it returns")
-    up.add_argument("--cache", type=Path, help="where jars are kept, default KAFKA_DR_CACHE or ~/.cache/...")
+    up = _command(commands, "up", "start the processes that do not run, and wait until they are ready")
+    up.add_argument("--cache", type=Path, help="cache folder of the jars, default KAFKA_DR_CACHE or ~/.cache/...")
     up.add_argument("--heap-mb", type=int, help="heap of each of the four processes, default 384")
     up.add_argument("--exactly-once", choices=["disabled", "preparing", "enabled"], help="exactly.once.source.support")
     up.add_argument("--engine", choices=ENGINES, help="srm: with emulators of Cloudera Manager and srm-control")
     up.add_argument("--srm-refresh-seconds", type=int, help="refresh intervals of the engine srm, default 600")
     up.add_argument(
-        "--secure", action=argparse.BooleanOptionalAction, default=None, help="TLS, users with passwords, and rights"
+        "--secure", action=argparse.BooleanOptionalAction, default=None, help="TLS, users with passwords, and ACLs"
     )
     up.add_argument("--brokers", type=int, help="brokers of each cluster, 1 to 3, default 1")
     up.add_argument("--workers", type=int, help="Connect workers of each cluster, 1 or 2, default 1")
@@ -40,12 +40,12 @@ def parser() -> argparse.ArgumentParser:
         text = f"version of the {what} of a cluster, as P=3.9.1"
         up.add_argument(f"--{name}-version", action="append", metavar="ALIAS=VERSION", type=_version, help=text)
     up.add_argument("--fresh", action="store_true", help="stop, remove all data, then start")
-    up.add_argument("--check", action="store_true", help="only say what would be started")
-    down = _command(commands, "down", "stop everything")
+    up.add_argument("--check", action="store_true", help="only report what would be started")
+    down = _command(commands, "down", "stop all processes")
     down.add_argument("--wipe", action="store_true", help="also remove data, logs and lab.json")
-    down.add_argument("--check", action="store_true", help="only say what would be stopped")
-    _command(commands, "status", "what runs, as JSON")
-    fetch = commands.add_parser("jars", help="only fetch and verify the jars")
+    down.add_argument("--check", action="store_true", help="only report what would be stopped")
+    _command(commands, "status", "print the state as JSON")
+    fetch = commands.add_parser("jars", help="only download and verify the jars")
     fetch.add_argument("--cache", type=Path)
     fetch.add_argument("--kafka-version", default=KAFKA_VERSION)
     fetch.add_argument("--write-checksums", action="store_true", help=argparse.SUPPRESS)
@@ -54,7 +54,9 @@ def parser() -> argparse.ArgumentParser:
         part.add_argument("cluster", choices=ALIASES)
         part.add_argument("part", choices=EVERY_PART)
         part.add_argument("--cache", type=Path)
-    roll = _command(commands, "roll", "restart the brokers of a cluster, one after the other, each in sync again")
+    roll = _command(
+        commands, "roll", "restart the brokers of a cluster one by one, each after the previous one is in sync"
+    )
     roll.add_argument("cluster", choices=ALIASES)
     roll.add_argument("--cache", type=Path)
     return result
@@ -74,7 +76,7 @@ def _version(text: str) -> tuple[str, str]:
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
-    """Do it; the dictionary is what standard output gets."""
+    """Run the command. Returns the result for standard output."""
     if options.command == "jars":
         return _jars(options)
     lab = Lab(
@@ -137,7 +139,7 @@ def _interrupted(number: int, frame: Any) -> None:
 
 
 def main() -> int:
-    # A SIGTERM must take the same way out as Ctrl-C: what was half-started is ended.
+    # Handle SIGTERM like Ctrl-C, so that half-started processes are stopped.
     signal.signal(signal.SIGTERM, _interrupted)
     try:
         result = run(parser().parse_args())
@@ -145,7 +147,7 @@ def main() -> int:
         sys.stderr.write(f"lab: {error}\n")
         return 1
     except KeyboardInterrupt:
-        sys.stderr.write("lab: interrupted; what was being started has been ended\n")
+        sys.stderr.write("lab: interrupted; half-started processes were stopped\n")
         return 130
     sys.stdout.write(json.dumps(result) + "\n")
     return 0

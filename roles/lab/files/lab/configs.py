@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the four processes are told: pure text, made from the layout of the lab."""
+"""Configuration files of the lab's processes, as text."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ ENGINES = ("connect", "srm")
 MOST_BROKERS = 3
 MOST_WORKERS = 2
 PARTS = ("broker", "connect")
-# In the order of their start. Only the engine srm has a part cm, the emulator of Cloudera Manager. A single broker is
-# its own controller; several brokers have one in a process of its own.
+#: All parts in the order of their start. Only the engine srm has the part cm, the emulator of Cloudera Manager. A
+#: single broker is its own controller; several brokers have a separate controller process.
 EVERY_PART = ("controller", "broker", "broker-2", "broker-3", "connect", "connect-2", "cm")
 CONTROLLER_ID = 100
 MAINS = {
@@ -37,23 +37,24 @@ appender.c.layout.pattern=%d{yyyy-MM-dd HH:mm:ss.SSS} %-5p %c{1} %m%n
 """
 
 
-# A lab for thousands of partitions: a controller that is busy for seconds must not declare its only broker dead. All of
-# them would get a leader again, which keeps it busy. The price: after a SIGKILL the broker is back only a minute later.
+#: From this heap size on, the lab is for thousands of partitions and gets longer broker sessions. A controller that is
+#: busy for seconds must not declare its only broker dead: electing all leaders again would keep it busy. In exchange,
+#: a broker needs a minute to return after a SIGKILL.
 LARGE_HEAP_MB = 768
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What the user may choose; kept in lab.json for the next start."""
+    """Options of the user, which lab.json stores for the next start."""
 
     heap_mb: int = 384
     exactly_once: str = "disabled"
     engine: str = "connect"
-    # Intervals at which the engine srm looks at its lists; 0: its own default, 600.
+    #: Seconds between two reads of the lists by the engine srm. 0 keeps its default of 600.
     srm_refresh_seconds: int = 0
-    # TLS, users with passwords, and rights.
+    #: Whether the lab has TLS, users with passwords, and ACLs.
     secure: bool = False
-    # Brokers and Connect workers of each cluster.
+    #: Number of brokers in each cluster; ``workers`` is the number of Connect workers.
     brokers: int = 1
     workers: int = 1
     # Kafka versions by alias, the lab's own for those that are not named.
@@ -72,18 +73,18 @@ class Settings:
 
 
 def kind(part: str) -> str:
-    """The kind of a part: ``broker-2`` is a ``broker``."""
+    """Kind of a part: ``broker`` for ``broker-2``."""
     return part.split("-", maxsplit=1)[0]
 
 
 def number(part: str) -> int:
-    """The number of a part among those of its kind, from 1."""
+    """Number of a part among those of its kind, starting at 1."""
     return int(part.partition("-")[2] or 1)
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """One cluster: its brokers, their controller, and the Connect workers beside it."""
+    """One cluster: its brokers, their controller, and its Connect workers."""
 
     alias: str
     folder: Path
@@ -91,11 +92,11 @@ class Cluster:
     broker_port: int
     controller_port: int
     connect_port: int
-    # 0 where the engine is not srm.
+    #: 0 unless the engine is srm.
     cm_port: int = 0
-    # As in Settings.
+    #: See ``Settings.secure``.
     secure: bool = field(default=False, kw_only=True)
-    # Ports of ``broker-2``, ``connect-2`` and so on.
+    #: Ports of the additional parts, ``broker-2``, ``connect-2`` and so on.
     more_ports: Mapping[str, int] = field(default_factory=dict, kw_only=True)
 
     @property
@@ -146,7 +147,7 @@ def file_name(part: str) -> str:
 
 
 def _roles(cluster: Cluster, part: str) -> dict[str, object]:
-    """Roles and listeners of a node: one broker is its own controller, several have one apart."""
+    """Roles and listeners of a node. A single broker is also the controller; several have a separate one."""
     own, controller = (f"127.0.0.1:{cluster.port(name)}" for name in (part, "controller"))
     common = {
         "controller.listener.names": "CONTROLLER",
@@ -173,19 +174,19 @@ def _roles(cluster: Cluster, part: str) -> dict[str, object]:
         "node.id": number(part),
         "listeners": f"PLAINTEXT://{own}",
         "advertised.listeners": f"PLAINTEXT://{own}",
-        # Consumers that name a rack fetch from the replica there.
+        # Consumers with a rack id fetch from the replica in that rack.
         "broker.rack": f"rack-{number(part)}",
         "replica.selector.class": "org.apache.kafka.common.replica.RackAwareReplicaSelector",
     }
 
 
 def broker(cluster: Cluster, part: str = "broker") -> dict[str, object]:
-    """A broker, or with ``part`` ``controller`` the controller of several brokers."""
+    """Properties of a broker, or of the controller of several brokers (``part``: ``controller``)."""
     replicas = len(cluster.brokers)
     in_sync = max(1, replicas - 1)
     return {
         **_roles(cluster, part),
-        # A typo in a topic name must fail here, as it does on a well-kept cluster.
+        # A misspelled topic name must fail.
         "auto.create.topics.enable": "false",
         "default.replication.factor": replicas,
         "min.insync.replicas": in_sync,
@@ -198,12 +199,12 @@ def broker(cluster: Cluster, part: str = "broker") -> dict[str, object]:
         "share.coordinator.state.topic.replication.factor": replicas,
         "share.coordinator.state.topic.min.isr": in_sync,
         "group.initial.rebalance.delay.ms": 0,
-        # Lets a test wait seconds, not a minute, until a killed consumer has left its group.
+        # Lets a killed consumer leave its group within seconds, not a minute.
         "group.min.session.timeout.ms": 1000,
-        # After a SIGKILL the dead registration must expire before the broker may come back.
+        # After a SIGKILL the broker can return only when its old registration has expired.
         "broker.session.timeout.ms": 2000,
         "broker.heartbeat.interval.ms": 500,
-        # The default of 128 MiB is taken from a heap that is 384 MiB here.
+        # The default of 128 MiB is too large for a heap of 384 MiB.
         "log.cleaner.dedupe.buffer.size": 16 * 1024 * 1024,
     }
 
@@ -221,12 +222,12 @@ def connect(cluster: Cluster, settings: Settings, part: str = "connect") -> dict
         "offset.flush.interval.ms": 1000,
         **{f"{name}.converter": BYTES for name in ("key", "value", "header")},
         "exactly.once.source.support": settings.exactly_once,
-        # A killed worker's transaction holds up its own offsets topic, and with it the next start, for as long.
+        # The open transaction of a killed worker blocks its offsets topic, and so the next start, for this time.
         **({"producer.transaction.timeout.ms": 5000} if settings.exactly_once == "enabled" else {}),
         "connector.client.config.override.policy": "All",
-        # Looking at the service files only: scanning 94 jars for plugins costs a second or two at each start.
+        # Reads service files only: scanning 94 jars for plugins takes a second or two at each start.
         "plugin.discovery": "service_load",
-        # A killed worker's place is free again after this.
+        # A killed worker leaves the group after this time.
         "session.timeout.ms": 6000,
         "heartbeat.interval.ms": 1000,
         "scheduled.rebalance.max.delay.ms": 0,
@@ -240,7 +241,7 @@ def _connect_names(cluster: Cluster) -> dict[str, object]:
 
 
 def _srm_names(cluster: Cluster) -> dict[str, object]:
-    """Those of dedicated MirrorMaker 2 for the flow to this cluster, so that copied offsets lie where its would."""
+    """Group and topics as dedicated MirrorMaker 2 names them for the flow to this cluster."""
     source = next(alias for alias in ALIASES if alias != cluster.alias)
     topics = {"config": "configs", "offset": "offsets", "status": "status"}
     storage = {f"{topic}.storage.topic": f"mm2-{name}.{source}.internal" for topic, name in topics.items()}
@@ -248,14 +249,14 @@ def _srm_names(cluster: Cluster) -> dict[str, object]:
 
 
 def secured(cluster: Cluster, part: str) -> dict[str, object]:
-    """What a secured lab says on top, and in place of some."""
+    """Properties that a secured lab adds or overrides."""
     found = secure.security(cluster.folder.parent)
     if kind(part) == "connect":
         return secure.connect(found)
     values = secure.broker(found, f"127.0.0.1:{cluster.port(part)}", f"127.0.0.1:{cluster.controller_port}")
     if len(cluster.brokers) == 1:
         return values
-    # Each listener belongs to one role: a controller has no listener for clients, a broker none for the quorum.
+    # With several brokers each listener has one role: controllers have no client listener, brokers no quorum listener.
     client, quorum = str(values["listeners"]).split(",")
     if part == "controller":
         unused = ("advertised.listeners", "inter.broker.listener.name")
@@ -264,7 +265,7 @@ def secured(cluster: Cluster, part: str) -> dict[str, object]:
 
 
 def properties(values: Mapping[str, object]) -> str:
-    # In a properties file a backslash begins an escape, in a path it would be part of the name.
+    # A backslash starts an escape in a properties file, but may be part of a path.
     return "".join(f"{key}={str(value).replace(chr(92), chr(92) * 2)}\n" for key, value in values.items())
 
 
@@ -277,7 +278,7 @@ def render(cluster: Cluster, part: str, settings: Settings) -> str:
 
 
 def jvm_options(settings: Settings, root: Path, log4j2: Path, classes: Sequence[str] = ()) -> list[str]:
-    """A small heap, the quick compiler only, and every file the JVM may write kept inside the lab."""
+    """JVM options: a small heap, the C1 compiler only, and all JVM output files inside the lab."""
     return [
         *classes,
         f"-Xmx{settings.heap_mb}m",

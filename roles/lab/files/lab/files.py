@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Files that are either whole or not there, and locks between processes."""
+"""Atomic writes, and locks between processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .progress import Progress
 
 
 def write_atomically(path: Path, text: str) -> bool:
-    """Replace the file in one step; False when it already had this text."""
+    """Replace the file in one step. Returns False if it already has this text."""
     if path.exists() and path.read_text() == text:
         return False
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -28,7 +28,7 @@ def write_atomically(path: Path, text: str) -> bool:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """The object in the file, or an empty one when the file is missing or not JSON."""
+    """The JSON object in the file, or an empty dict if the file is missing or not JSON."""
     try:
         found = json.loads(path.read_text())
     except (OSError, ValueError):
@@ -42,7 +42,7 @@ def to_json(value: Any) -> str:
 
 @contextmanager
 def locked(path: Path, progress: Progress) -> Iterator[None]:
-    """Hold an exclusive lock; the kernel frees it when this process ends, however it ends."""
+    """Hold an exclusive lock. The kernel releases it when this process ends."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = _open_locked(path, progress)
     try:
@@ -60,7 +60,7 @@ def _open_locked(path: Path, progress: Progress) -> IO[str]:
         except BlockingIOError:
             progress.say(f"waiting for another process that holds {path}")
             fcntl.flock(handle, fcntl.LOCK_EX)
-        # Whoever held it may have removed the file (down --wipe): then this lock guards nothing.
+        # The previous holder may have removed the file (down --wipe). A lock on a removed file excludes no process.
         if path.exists() and path.samefile(f"/proc/self/fd/{handle.fileno()}"):
             return handle
         handle.close()

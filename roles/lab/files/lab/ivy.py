@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Downloading with the Ivy that ships inside PySpark: no build tool has to be installed."""
+"""Download jars with the Ivy inside PySpark, so that no build tool is needed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .progress import Progress
 
 KAFKA = ("kafka_2.13", "kafka-tools", "connect-runtime", "connect-mirror", "connect-basic-auth-extension")
 KAFKA_VERSION = "4.3.1"
-# Kafka 4.3 ships slf4j-api 1.7: the binding for 2.x ("slf4j2-impl") would be ignored and nothing logged.
+# Kafka 4.3 ships slf4j-api 1.7. It ignores the binding for 2.x ("slf4j2-impl") and would log nothing.
 LOG4J_VERSION = "2.25.4"
 STALLED_AFTER = 120.0
 MODULE = """<ivy-module version="2.0">
@@ -33,7 +33,7 @@ MODULE = """<ivy-module version="2.0">
 def module_description(version: str = KAFKA_VERSION) -> str:
     artefacts = [("org.apache.kafka", name, version) for name in KAFKA]
     artefacts.append(("org.apache.logging.log4j", "log4j-slf4j-impl", LOG4J_VERSION))
-    # "default->runtime,master": the jar itself and what it needs to run, no sources, no optional parts.
+    # "default->runtime,master": the jar and its runtime dependencies, without sources and optional parts.
     line = '    <dependency org="{}" name="{}" rev="{}" conf="default->runtime,master"/>'
     return MODULE.format(dependencies="\n".join(line.format(*artefact) for artefact in artefacts))
 
@@ -44,7 +44,7 @@ def ivy_jar() -> Path:
     found = [jar for folder in folders for jar in sorted(Path(folder, "jars").glob("ivy-*.jar"))]
     if not found:
         raise LabError(
-            "The jars are fetched by the Ivy inside PySpark, and this Python has no PySpark with jars. "
+            "The Ivy inside PySpark downloads the jars, but this Python has no PySpark with jars. "
             "Use the Python of the virtual environment (make setup), or install pyspark==4.0.0."
         )
     return found[-1]
@@ -62,7 +62,7 @@ def command(java: str, work: Path) -> list[str]:
 
 
 def retrieve(work: Path, java: str, progress: Progress, expected: int | None, version: str = KAFKA_VERSION) -> Path:
-    """Resolve and download into WORK/lab; any failure is one plain error with Ivy's own words."""
+    """Resolve and download to WORK/lab. Raises LabError with the cause from Ivy's log."""
     (work / "ivy.xml").write_text(module_description(version))
     log = work / "ivy.log"
     with log.open("w") as output:
@@ -74,15 +74,15 @@ def retrieve(work: Path, java: str, progress: Progress, expected: int | None, ve
             process.wait()
     if process.returncode != 0 or not any((work / "lib").glob("*.jar")):
         raise LabError(
-            f"The Kafka jars could not be fetched: {complaint(log.read_text(errors='replace'))}. Maven Central must be "
-            "reachable over https once (proxy: JAVA_TOOL_OPTIONS=-Dhttps.proxyHost=... -Dhttps.proxyPort=..., "
+            f"The Kafka jars could not be downloaded: {complaint(log.read_text(errors='replace'))}. Maven Central must "
+            "be reachable over https once (proxy: JAVA_TOOL_OPTIONS=-Dhttps.proxyHost=... -Dhttps.proxyPort=..., "
             "own mirror: KAFKA_DR_IVY_SETTINGS=<ivysettings.xml>). Then run the same command again."
         )
     return work / "lib"
 
 
 def _watch(process: subprocess.Popen[bytes], work: Path, progress: Progress, expected: int | None) -> None:
-    """Report every 5 s, and give up when nothing at all arrives any more."""
+    """Report progress every 5 s. Raises LabError if no data arrives for ``STALLED_AFTER`` seconds."""
     said = moved = time.monotonic()
     before = 0
     while process.poll() is None:
@@ -93,7 +93,7 @@ def _watch(process: subprocess.Popen[bytes], work: Path, progress: Progress, exp
             before, moved = seen, now
         if now - moved > STALLED_AFTER:
             raise LabError(
-                f"The download of the jars stood still for {STALLED_AFTER:.0f} s and was given up. Run it again."
+                f"The download of the jars made no progress for {STALLED_AFTER:.0f} s. Run the same command again."
             )
         if now - said >= 5:
             jars = sum(1 for _jar in (work / "cache").rglob("*.jar"))
@@ -103,10 +103,10 @@ def _watch(process: subprocess.Popen[bytes], work: Path, progress: Progress, exp
 
 
 def complaint(log: str) -> str:
-    """The line of Ivy's log that names the cause."""
+    """The line of Ivy's log with the cause of the failure."""
     causes = (r"unknown host.*", r"Server access error.*", r".*(?:Exception|timed out|refused).*", r".*not found.*")
     for cause in causes:
         found = re.search(cause, log, re.IGNORECASE)
         if found:
             return found.group(0).strip()[:200]
-    return (log.strip().splitlines() or ["Ivy said nothing"])[-1].strip()[:200]
+    return (log.strip().splitlines() or ["Ivy wrote no log"])[-1].strip()[:200]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The jars of Kafka, Connect and MirrorMaker 2: fetched once, kept in a cache, verified before every use."""
+"""The jars of Kafka, Connect and MirrorMaker 2: downloaded once, cached, and verified before each use."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def pinned(version: str) -> Path:
 
 @dataclass(frozen=True)
 class Findings:
-    """How a folder of jars differs from the pinned list."""
+    """Differences between a folder of jars and the pinned list."""
 
     missing: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
@@ -54,7 +54,7 @@ def _shortened(names: tuple[str, ...]) -> str:
 
 
 def default_cache() -> Path:
-    """Outside every checkout, so that all of them share one download."""
+    """The default cache folder. It is outside the checkout, so that all checkouts share one download."""
     own = os.environ.get("KAFKA_DR_CACHE")
     if own:
         return Path(own).expanduser().absolute()
@@ -62,7 +62,7 @@ def default_cache() -> Path:
 
 
 def parse_checksums(text: str) -> dict[str, str]:
-    """Lines of `sha256sum`: {file name: checksum}."""
+    """Checksums by file name, from the output of ``sha256sum``."""
     lines = (line.split() for line in text.splitlines() if line.strip())
     return {name: checksum for checksum, name in lines}
 
@@ -73,7 +73,7 @@ def checksum(path: Path) -> str:
 
 
 def compare(folder: Path, wanted: dict[str, str]) -> Findings:
-    """Read every jar. A jar too many counts too: all of them go on the class path."""
+    """Compare every jar. An additional jar is a difference too, because all jars are on the class path."""
     found = {path.name: path for path in folder.glob("*.jar")}
     return Findings(
         missing=tuple(sorted(set(wanted) - set(found))),
@@ -83,13 +83,13 @@ def compare(folder: Path, wanted: dict[str, str]) -> Findings:
 
 
 def stamp_of(folder: Path) -> dict[str, list[int]]:
-    """Size and time of every jar: what must not change between a full verification and the next use."""
+    """Size and time of every jar. A change requires a new full verification."""
     stats = {path.name: path.stat() for path in sorted(folder.glob("*.jar"))}
     return {name: [stat.st_size, stat.st_mtime_ns] for name, stat in stats.items()}
 
 
 def verify(folder: Path, wanted: dict[str, str]) -> Findings:
-    """Full comparison, unless nothing was touched since the last one found no difference."""
+    """Compare all jars, unless no jar has changed since the last comparison without differences."""
     stamp = {"jars": stamp_of(folder), "wanted": hashlib.sha256(repr(sorted(wanted.items())).encode()).hexdigest()}
     if read_json(folder / STAMP) == stamp:
         return Findings()
@@ -100,12 +100,12 @@ def verify(folder: Path, wanted: dict[str, str]) -> Findings:
 
 
 def folder_of(cache: Path, checksums: str, version: str = KAFKA_VERSION) -> Path:
-    """One for each list: checkouts with different ones share the cache, and must not throw away each other's jars."""
+    """Folder for one pinned list. Checkouts with different lists share the cache without deleting each other's jars."""
     return cache / f"jars-{version}-{hashlib.sha256(checksums.encode()).hexdigest()[:8]}"
 
 
 def ensure_jars(cache: Path, java: Java, progress: Progress, version: str = KAFKA_VERSION) -> tuple[Path, bool]:
-    """The folder of verified jars, and whether it had to be downloaded: missing, partial or damaged ones are."""
+    """Return the folder of verified jars and whether it was downloaded because it was missing, partial or damaged."""
     text = pinned(version).read_text()
     folder, wanted = folder_of(cache, text, version), parse_checksums(text)
     with locked(folder.with_name(f"{folder.name}.lock"), progress):
@@ -120,7 +120,7 @@ def ensure_jars(cache: Path, java: Java, progress: Progress, version: str = KAFK
 def download(
     folder: Path, java: Java, progress: Progress, wanted: dict[str, str] | None, version: str = KAFKA_VERSION
 ) -> None:
-    """Fetch into a folder beside the target, verify there, then put it in place with one rename."""
+    """Download to a temporary folder, verify the jars there, and rename the folder."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     work = Path(tempfile.mkdtemp(prefix=f"{folder.name}.part-", dir=folder.parent))
     try:
@@ -128,8 +128,8 @@ def download(
         findings = verify(jars, wanted) if wanted else Findings()
         if findings:
             raise LabError(
-                f"The downloaded jars are not the ones this version was made for ({findings}). They were thrown away. "
-                f"If a mirror or proxy rewrites them, give another one with KAFKA_DR_IVY_SETTINGS. List: {CHECKSUMS}"
+                f"The downloaded jars differ from the pinned list {CHECKSUMS} ({findings}) and were deleted. "
+                "If a mirror or proxy rewrites them, set another one with KAFKA_DR_IVY_SETTINGS."
             )
         if folder.exists():
             folder.rename(work / "old")
@@ -139,7 +139,7 @@ def download(
 
 
 def write_checksums(cache: Path, java: Java, progress: Progress, version: str = KAFKA_VERSION) -> None:
-    """For maintainers, after a change of the version: download and pin what arrived."""
+    """For maintainers after a version change: download the jars and write their checksums to the pinned list."""
     folder = cache / f"jars-{version}-new"
     with locked(folder.with_name(f"{folder.name}.lock"), progress):
         download(folder, java, progress, None, version)

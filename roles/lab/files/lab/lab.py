@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The lab as a whole: two clusters, P and B, a broker and a Connect worker each, in one folder."""
+"""The whole lab: two clusters, P and B, with brokers and Connect workers, in one folder."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .progress import Progress
 from .starter import Starter
 
 Key = tuple[str, str]
-# Connect leaves its group and stops its tasks, which takes seconds; a worker whose broker is gone would try for longer.
+#: Seconds until a part is killed. Connect needs seconds to stop; a worker without its broker would try for longer.
 STOP_SECONDS = {"cm": 5.0, "connect": 10.0, "broker": 15.0, "controller": 15.0}
-# A broker that is back has caught up within seconds; on a busy machine it has taken most of a minute.
+#: A restarted broker is in sync within seconds, on a busy machine within a minute.
 IN_SYNC_SECONDS = 120.0
 
 
 class Lab:
-    """Every method may be called at any time and says what it changed."""
+    """Starts, stops and inspects a lab. You can call each method at any time; it returns what it changed."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class Lab:
     # ---- the whole lab --------------------------------------------------------------------------------------
 
     def up(self, fresh: bool = False) -> list[str]:
-        """Start what does not run. Returns the names of the parts that were started."""
+        """Start the parts that do not run. Returns their names."""
         if fresh:
             self.down(wipe=True)
         self.paths.root.mkdir(parents=True, exist_ok=True)
@@ -71,11 +71,11 @@ class Lab:
             self._refuse_other_size(self._settings())
             missing = self.missing()
             if not missing:
-                self._progress.say(f"the lab in {self.paths.root} runs already: nothing to start")
+                self._progress.say(f"the lab in {self.paths.root} already runs: nothing to start")
             return self._start(missing, self.wanted())
 
     def down(self, wipe: bool = False) -> list[str]:
-        """Stop what runs, Connect first. Returns the names of the parts that were stopped."""
+        """Stop the running parts, Connect first. Returns their names."""
         if not self._running() and not any(path.exists() for path in self.paths.data):
             return []
         with locked(self.paths.lock_file, self._progress):
@@ -88,7 +88,7 @@ class Lab:
         return stopped
 
     def wanted(self) -> list[Key]:
-        """The parts of this lab's engine."""
+        """Keys of all parts of this lab."""
         return [(alias, part) for alias in ALIASES for part in self._settings().parts]
 
     def missing(self) -> list[Key]:
@@ -96,7 +96,7 @@ class Lab:
         return [key for key in self.wanted() if key not in running]
 
     def info(self) -> dict[str, Any]:
-        """The content of lab.json with the pids of this moment."""
+        """The content of lab.json with current pids. Raises LabError if there is no lab."""
         state = layout.load_state(self.paths)
         clusters = layout.clusters_of(self.paths, state)
         if not clusters:
@@ -104,15 +104,15 @@ class Lab:
         return layout.state_document(self.paths, clusters, layout.stored_settings(state), self._pids())
 
     def client(self, user: str = "admin") -> dict[str, str]:
-        """Properties of librdkafka with which one of the users connects; none are needed where nothing is secured."""
+        """librdkafka properties to connect as a user. Empty for a lab that is not secured."""
         return self.paths.security.client(user) if self._settings().secure else {}
 
     def connect_client(self) -> dict[str, str]:
-        """``connect_client`` of the modules for both workers; empty where nothing is secured."""
+        """The modules' option ``connect_client`` for both workers. Empty for a lab that is not secured."""
         return self.paths.security.rest_client() if self._settings().secure else {}
 
     def status(self) -> dict[str, Any]:
-        """info() with the state and the memory of every part; also for a folder without a lab."""
+        """``info()`` with the state and the memory of each part. Also works for a folder without a lab."""
         known = bool(layout.clusters_of(self.paths, layout.load_state(self.paths)))
         found: dict[str, Any] = self.info() if known else {"dir": str(self.paths.root), "clusters": {}}
         parts = {key: self._part_status(self._parts[key]) for key in self.wanted()}
@@ -122,7 +122,7 @@ class Lab:
         found["rss_mib"] = round(sum(sizes), 1) if sizes else None
         return found
 
-    # ---- one part: what chaos tests do ----------------------------------------------------------------------
+    # ---- one part, for chaos tests --------------------------------------------------------------------------
 
     def start(self, alias: str, part: str) -> bool:
         with locked(self.paths.lock_file, self._progress):
@@ -136,7 +136,7 @@ class Lab:
         return bool(stopped)
 
     def kill(self, alias: str, part: str) -> bool:
-        """SIGKILL: no flush, no goodbye. Returns after the process is gone."""
+        """Send SIGKILL and wait until the process is gone."""
         target = self._parts[self._key(alias, part)]
         there = processes.pid_of(target) is not None
         processes.kill([target])
@@ -144,7 +144,7 @@ class Lab:
         return there
 
     def replace(self, alias: str) -> None:
-        """An empty cluster with another id at the same addresses, as after the loss of all disks."""
+        """Replace a cluster by an empty one with another id at the same addresses, as after the loss of all disks."""
         with locked(self.paths.lock_file, self._progress):
             keys = [(alias, part) for part in reversed(self._settings().parts)]
             self._stop(keys)
@@ -155,12 +155,12 @@ class Lab:
             self._start(keys, keys)
 
     def restart(self, alias: str, part: str) -> bool:
-        """Stop a part as a rolling upgrade does, and start it again."""
+        """Stop a part and start it again, as a rolling upgrade does."""
         stopped = self.stop(alias, part)
         return self.start(alias, part) or stopped
 
     def roll(self, alias: str) -> list[str]:
-        """Restart every broker of a cluster, each once the replicas of the one before are in sync again."""
+        """Restart the brokers of a cluster one by one, each after the replicas of the previous one are in sync."""
         brokers = [part for part in self._settings().parts if kind(part) == "broker"]
         for part in brokers:
             self.restart(alias, part)
@@ -168,7 +168,7 @@ class Lab:
         return [self._parts[alias, part].name for part in brokers]
 
     def wait_in_sync(self, alias: str) -> None:
-        """Until each partition has all of its replicas in sync."""
+        """Wait until all replicas of each partition are in sync. Raises LabError after ``IN_SYNC_SECONDS``."""
         cluster = layout.clusters_of(self.paths, layout.load_state(self.paths))[alias]
         security = self.paths.security if self._settings().secure else None
         found: list[list[str] | None] = []
@@ -178,11 +178,11 @@ class Lab:
             return found[0] == []
 
         if not processes.wait_until(in_sync, IN_SYNC_SECONDS, 0.2):
-            left = "no broker answers" if found[0] is None else ", ".join(found[0][:5])
+            left = "no broker responds" if found[0] is None else ", ".join(found[0][:5])
             raise LabError(f"{alias} has partitions out of sync after {IN_SYNC_SECONDS:.0f} s: {left}.")
 
     def pause(self, alias: str, part: str) -> bool:
-        """SIGSTOP: the process keeps its connections and answers nobody."""
+        """Send SIGSTOP: the process keeps its connections and does not respond."""
         return self._signal(alias, part, signal.SIGSTOP, "paused")
 
     def resume(self, alias: str, part: str) -> bool:
@@ -196,7 +196,7 @@ class Lab:
         return [key for key, part in self._parts.items() if processes.pid_of(part) is not None]
 
     def _start(self, missing: list[Key], wanted: list[Key]) -> list[str]:
-        """Start the missing parts; all wanted ones answer when it returns, those that ran before too."""
+        """Start the missing parts and wait until all wanted ones respond, including those that already ran."""
         self._refuse_paused()
         program = java.find_java()
         settings = self._settings()
@@ -221,20 +221,20 @@ class Lab:
         return names
 
     def _clusters(self, settings: Settings, nothing_runs: bool) -> dict[str, Cluster]:
-        """Those of the last start, so that addresses stay the same; new ports if a stranger took one."""
+        """The clusters of the last start with the same ports, or with new ports if another program uses one."""
         clusters = layout.clusters_of(self.paths, layout.load_state(self.paths))
         wanted = [port for cluster in clusters.values() for port in cluster.ports]
         if not clusters and not nothing_runs:
             raise LabError(
-                f"{self.paths.state_file} is lost while parts of the lab run. First: down --dir ..., then up."
+                f"{self.paths.state_file} is missing although parts of the lab run. Run down --dir ..., then up."
             )
         engine, stored = settings.engine, layout.stored_settings(layout.load_state(self.paths)).engine
         if clusters and engine != stored and not nothing_runs:
-            raise LabError(f"The lab runs with the engine {stored}, not {engine}. First: down --dir ..., then up.")
+            raise LabError(f"The lab runs with the engine {stored}, wanted {engine}. Run down --dir ..., then up.")
         if not clusters or (engine == "srm") != all(cluster.cm_port for cluster in clusters.values()):
             return layout.new_clusters(self.paths, settings)
         if nothing_runs and not ports.all_free(wanted):
-            self._progress.say("a port of the last start is taken by another program: choosing new ones")
+            self._progress.say("another program uses a port of the last start: choosing new ports")
             return layout.new_clusters(self.paths, settings)
         return {alias: dataclasses.replace(cluster, secure=settings.secure) for alias, cluster in clusters.items()}
 
@@ -242,7 +242,7 @@ class Lab:
         state = layout.load_state(self.paths)
         stored = layout.stored_settings(state)
         if not state and self.paths.security.exists:
-            # A lost lab.json must not open a lab that was closed.
+            # Without lab.json a secured lab must stay secured.
             stored = dataclasses.replace(stored, secure=True)
         return dataclasses.replace(stored, **{key: value for key, value in self._chosen.items() if value is not None})
 
@@ -251,7 +251,7 @@ class Lab:
             processes.adopt_strays(self._parts[key])
         found = [self._parts[key] for key in keys if processes.pid_of(self._parts[key]) is not None]
         for part in processes.stop(found, max(STOP_SECONDS[kind(name)] for _alias, name in keys)):
-            self._progress.say(f"{part.name} did not end in time and was killed")
+            self._progress.say(f"{part.name} did not exit in time and was killed")
         if found:
             self._progress.say(f"{', '.join(part.name for part in found)} stopped")
         return [part.name for part in found]
@@ -260,30 +260,34 @@ class Lab:
         target = self._parts[self._key(alias, part)]
         before = processes.state_of(target)
         if before == "stopped":
-            raise LabError(f"{target.name} does not run, so it cannot become {wanted}. `status` shows what runs.")
+            raise LabError(
+                f"{target.name} does not run, so it cannot become {wanted}. `status` shows the running parts."
+            )
         processes.send(target, number)
         if not processes.wait_until(lambda: processes.state_of(target) == wanted, 5.0, 0.01):
-            raise LabError(f"{target.name} is {processes.state_of(target)} 5 s after the signal, {wanted} was wanted.")
+            raise LabError(f"{target.name} is {processes.state_of(target)} 5 s after the signal, wanted {wanted}.")
         return before != wanted
 
     def _refuse_paused(self) -> None:
         paused = [part.name for part in self._parts.values() if processes.state_of(part) == "paused"]
         if paused:
             raise LabError(
-                f"{', '.join(paused)} is paused and would answer nobody. First: resume {paused[0]} --dir ..."
+                f"{', '.join(paused)} is paused and does not respond. Run resume {paused[0]} --dir ... first."
             )
 
     def _refuse_other_security(self, settings: Settings) -> None:
         if settings.secure and settings.engine == "srm":
-            raise LabError("A secured lab has no engine srm: its emulators speak plain text. Leave one of them out.")
+            raise LabError(
+                "A secured lab does not support the engine srm: its emulators have no TLS. Remove one of the options."
+            )
         if settings.secure:
             secure.refuse_path(self.paths.root)
         formatted = any(layout.stored_cluster_id(self.paths, alias) for alias in ALIASES)
         if formatted and settings.secure != self.paths.security.exists:
             made, wanted = ("open", "secured") if settings.secure else ("secured", "open")
             raise LabError(
-                f"The lab in {self.paths.root} was made {made}, and {wanted} is wanted: users are made with the data. "
-                "First: down --wipe --dir ..., or up --fresh."
+                f"The lab in {self.paths.root} was created {made}, wanted {wanted}: users are created with the data. "
+                "Run down --wipe --dir ... first, or up --fresh."
             )
 
     def _refuse_other_size(self, settings: Settings) -> None:
@@ -295,13 +299,13 @@ class Lab:
             raise LabError(
                 f"Each cluster of the lab in {self.paths.root} has {stored.brokers} brokers and {stored.workers}"
                 f" workers, wanted {settings.brokers} and {settings.workers}."
-                " First: down --wipe --dir ..., or up --fresh."
+                " Run down --wipe --dir ... first, or up --fresh."
             )
 
     def _key(self, alias: str, part: str) -> Key:
         if (alias, part) not in self._parts:
             known = ", ".join(f"{alias} {part}" for alias, part in self.wanted())
-            raise LabError(f"There is no part {alias!r} {part!r} in a lab; there are: {known}.")
+            raise LabError(f"The lab has no part {alias!r} {part!r}. Its parts are {known}.")
         return alias, part
 
     def _pids(self) -> dict[Key, int | None]:

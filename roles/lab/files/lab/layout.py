@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where things lie in the folder of a lab, and what lab.json remembers from one start to the next."""
+"""Paths in the folder of a lab, and the content of lab.json."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Layout:
 
     @property
     def data(self) -> tuple[Path, ...]:
-        """Everything the program itself makes; never the folder as a whole, which may hold other things."""
+        """All paths that the program creates. The folder itself may hold other files."""
         names = (*ALIASES, "logs", "run", "tmp", "secure", "lab.json")
         return tuple(self.root / name for name in names)
 
@@ -61,14 +61,14 @@ class Layout:
         )
 
     def parts(self) -> dict[tuple[str, str], Part]:
-        """Of every engine: what an earlier start left is found too."""
+        """The parts of every engine, so that processes of an earlier start are found too."""
         return {(alias, name): self.part(alias, name) for alias in ALIASES for name in EVERY_PART}
 
 
 def layout(folder: Path | str) -> Layout:
-    # Resolved, because processes are known by their paths: one folder must not have two.
+    # Resolved, because processes are identified by their paths: one folder must have one path only.
     root = Path(folder).expanduser().resolve()
-    # Kafka reads its data folders as a list.
+    # Kafka reads the path of its data folders as a list separated by commas.
     if "," in str(root) or "\n" in str(root):
         raise LabError(
             f"The folder of the lab, {root}, must not contain a comma or a line break: choose another --dir."
@@ -77,7 +77,7 @@ def layout(folder: Path | str) -> Layout:
 
 
 def new_cluster_id() -> str:
-    """Sixteen random bytes as Kafka writes them; never with a dash in front, which its tools take for an option."""
+    """16 random bytes in Kafka's encoding. Never starts with a dash, which Kafka's tools would parse as an option."""
     while True:
         found = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         if not found.startswith("-"):
@@ -90,7 +90,7 @@ def stored_settings(state: dict[str, Any]) -> Settings:
 
 
 def clusters_of(paths: Layout, state: dict[str, Any]) -> dict[str, Cluster]:
-    """The clusters that lab.json describes; empty before the first start."""
+    """The clusters of lab.json. Empty before the first start."""
     found = state.get("clusters", {})
     if set(found) != set(ALIASES):
         return {}
@@ -109,7 +109,7 @@ def clusters_of(paths: Layout, state: dict[str, Any]) -> dict[str, Cluster]:
 
 
 def stored_cluster_id(paths: Layout, alias: str) -> str | None:
-    """Written after formatting succeeded: also says that the data folder is whole."""
+    """The stored cluster id, or None. The file is written after formatting, so it also marks a complete data folder."""
     try:
         return (paths.root / alias / "cluster_id").read_text().strip() or None
     except OSError:
@@ -137,7 +137,7 @@ def new_clusters(paths: Layout, settings: Settings) -> dict[str, Cluster]:
 def state_document(
     paths: Layout, clusters: dict[str, Cluster], settings: Settings, pids: dict[tuple[str, str], int | None]
 ) -> dict[str, Any]:
-    """What lab.json holds: the part other programs read, and what the next start needs."""
+    """The content of lab.json: values for other programs, and values for the next start."""
     return {
         "dir": str(paths.root),
         "settings": dataclasses.asdict(settings),
@@ -159,7 +159,7 @@ def state_document(
 
 
 def _security(paths: Layout) -> dict[str, Any]:
-    """How a client comes in; of the passwords only where they are."""
+    """How a client connects. Holds the paths of the passwords, not the passwords."""
     found = paths.security
     return {
         "client": found.trust(),

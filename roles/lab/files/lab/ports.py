@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Choosing ports that nobody else uses now and that two labs rarely choose both."""
+"""Choose free ports that two labs rarely both choose."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ RANGE = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
 def first_ephemeral() -> int:
-    """Ports from here on are given by the kernel to outgoing connections, at any moment."""
+    """The first port of the range from which the kernel assigns ports to outgoing connections."""
     try:
         return int(RANGE.read_text().split()[0])
     except (OSError, ValueError, IndexError):
@@ -27,7 +27,7 @@ def first_ephemeral() -> int:
 
 def is_free(port: int) -> bool:
     with socket.socket() as probe:
-        # As Java does it: without this a port in TIME_WAIT after a `down` would look taken.
+        # Java sets it too. Without it a port in TIME_WAIT after a `down` would appear to be in use.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))
@@ -39,10 +39,10 @@ def is_free(port: int) -> bool:
 def choose(
     folder: Path, count: int, free: Callable[[int], bool] = is_free, below: int | None = None
 ) -> tuple[int, ...]:
-    """A free run of neighbouring ports; where the search begins follows from the path of the lab."""
+    """Choose consecutive free ports. The path of the lab determines where the search starts."""
     end = below or first_ephemeral()
     if end < LOWEST + 100 * BLOCK:
-        # A machine whose ephemeral range begins very low: nothing below it is left, so bind and hope.
+        # The ephemeral range of this machine starts so low that no ports below it are left, so use ports inside it.
         end = 60_000
     blocks = (end - LOWEST) // BLOCK
     start = int.from_bytes(hashlib.sha256(str(folder).encode()).digest()[:4], "big") % blocks
@@ -51,7 +51,7 @@ def choose(
         ports = tuple(range(first, first + count))
         if all_free(ports, free):
             return ports
-    raise LabError(f"No {count} neighbouring free ports between {LOWEST} and {end} on 127.0.0.1.")
+    raise LabError(f"127.0.0.1 has no {count} consecutive free ports between {LOWEST} and {end}.")
 
 
 def all_free(ports: Sequence[int], free: Callable[[int], bool] = is_free) -> bool:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Readiness by real answers: an open port or a running process proves nothing."""
+"""Readiness by real responses: an open port or a running process proves nothing."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def answers(port: int) -> bool:
 
 
 def controller_is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
-    """Its listener is open. No client may ask it; that brokers register shows that it works."""
+    """Whether its listener is open. Clients cannot query it; the registration of the brokers shows that it works."""
     return answers(cluster.port(part))
 
 
 def broker_is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
-    """The right cluster answers, and this broker is registered: a fenced one is not in the list of nodes."""
+    """Whether the expected cluster responds and lists this broker. A fenced broker is not in the list of nodes."""
     if not answers(cluster.port(part)):
         return False
-    # Imported here: fetching jars, stopping and asking for the status work without the library.
+    # Imported here, because `jars`, `down` and `status` work without the library.
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
@@ -50,7 +50,7 @@ def broker_is_ready(cluster: Cluster, part: str, security: Security | None) -> b
 
 
 def out_of_sync(cluster: Cluster, security: Security | None) -> list[str] | None:
-    """Partitions with a replica that is not in sync, as ``topic-partition``; None if no broker answers."""
+    """Partitions with a replica that is not in sync, as ``topic-partition``. None if no broker responds."""
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
@@ -68,7 +68,7 @@ def out_of_sync(cluster: Cluster, security: Security | None) -> list[str] | None
 
 
 def get_json(port: int, path: str, security: Security | None = None, timeout: float = 2) -> Any:
-    """The JSON answer, or None: a worker that starts refuses, then answers 404 with a page of HTML."""
+    """The JSON response, or None. A starting worker refuses connections, then responds with 404 and HTML."""
     connection, headers = _connection(port, security, timeout)
     try:
         connection.request("GET", path, headers=headers)
@@ -93,7 +93,7 @@ def _connection(
 
 
 def connect_is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
-    """The worker of this cluster answers, and is ready: before it has read its own topics it lists no connector."""
+    """Whether the worker of this cluster is ready. It lists no connectors before it has read its own topics."""
     about = get_json(cluster.port(part), "/", security)
     if not isinstance(about, dict) or about.get("kafka_cluster_id") != cluster.cluster_id:
         return False
@@ -106,7 +106,7 @@ def connect_is_ready(cluster: Cluster, part: str, security: Security | None) -> 
 
 
 def cm_is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
-    """The emulator answers and manages this cluster; its Driver may still wait for the worker."""
+    """Whether the emulator responds and manages this cluster. Its Driver may still wait for the worker."""
     engine = get_json(cluster.cm_port, "/emulator/engine")
     return isinstance(engine, dict) and [site.get("alias") for site in engine.values()] == [cluster.alias]
 
@@ -120,5 +120,5 @@ _READY = {
 
 
 def is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
-    """Whether a part answers as it must."""
+    """Whether a part gives the expected response."""
     return _READY[kind(part)](cluster, part, security)

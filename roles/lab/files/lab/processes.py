@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Starting, finding and signalling the processes of a lab, and only those."""
+"""Start, find and signal the processes of a lab, and no others."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PROC = Path("/proc")
 
 @dataclass(frozen=True)
 class Part:
-    """One process of the lab, known by its main class and by the file that only it is configured with."""
+    """One process of the lab, identified by its main class and its own configuration file."""
 
     name: str
     main: str
@@ -29,12 +29,12 @@ class Part:
     log: Path
 
     def is_run_by(self, arguments: Sequence[str]) -> bool:
-        """Whether a command line is ours: whole arguments, so that /tmp/lab is not taken for /tmp/lab2."""
+        """Whether a command line is this part. Compares whole arguments, so that /tmp/lab does not match /tmp/lab2."""
         return self.main in arguments and str(self.config) in arguments
 
 
 def arguments_of(pid: int, proc: Path = PROC) -> list[str]:
-    """The command line of a process; empty when it is gone, or ended and not yet collected."""
+    """The command line of a process. Empty if the process is gone or a zombie."""
     try:
         raw = (proc / str(pid) / "cmdline").read_bytes()
     except OSError:
@@ -43,7 +43,7 @@ def arguments_of(pid: int, proc: Path = PROC) -> list[str]:
 
 
 def pid_of(part: Part, proc: Path = PROC) -> int | None:
-    """The pid on file if that process is still ours; a recycled pid is nobody's."""
+    """The stored pid if that process is still this part, else None. The kernel may have reused the pid."""
     try:
         pid = int(part.pid_file.read_text())
     except (OSError, ValueError):
@@ -52,7 +52,7 @@ def pid_of(part: Part, proc: Path = PROC) -> int | None:
 
 
 def strays(part: Part, proc: Path = PROC) -> list[int]:
-    """Processes of this part that no pid file names: started by a run that was killed in between."""
+    """Pids of processes of this part without a pid file, from a start that was killed before it wrote the file."""
     pids = (int(entry.name) for entry in proc.iterdir() if entry.name.isdigit())
     return [pid for pid in pids if part.is_run_by(arguments_of(pid, proc))]
 
@@ -66,7 +66,7 @@ def state_of(part: Part) -> str:
 
 
 def resident_mib(pid: int) -> float | None:
-    """Memory in use; None when it cannot be read."""
+    """Resident memory in MiB. None if it cannot be read."""
     try:
         lines = (PROC / str(pid) / "status").read_text().splitlines()
         return next(round(int(line.split()[1]) / 1024, 1) for line in lines if line.startswith("VmRSS:"))
@@ -75,7 +75,7 @@ def resident_mib(pid: int) -> float | None:
 
 
 def spawn(part: Part, command: Sequence[str]) -> int:
-    """Start it in a session of its own: it outlives the terminal and gets no Ctrl-C."""
+    """Start the process in its own session, so that it outlives the terminal and gets no Ctrl-C. Returns its pid."""
     for folder in (part.log.parent, part.pid_file.parent):
         folder.mkdir(parents=True, exist_ok=True)
     append = os.O_WRONLY | os.O_CREAT | os.O_APPEND
@@ -89,7 +89,7 @@ def spawn(part: Part, command: Sequence[str]) -> int:
             (os.POSIX_SPAWN_DUP2, 1, 2),
         ],
         setsid=True,
-        # A caller that ignores these (nohup) would otherwise hand that down, and `down` would wait in vain.
+        # If the caller ignores these signals (nohup), the process would inherit that, and `down` could not stop it.
         setsigdef=[signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE],
     )
     part.pid_file.write_text(f"{pid}\n")
@@ -98,7 +98,7 @@ def spawn(part: Part, command: Sequence[str]) -> int:
 
 
 def _await_command_line(pid: int) -> None:
-    """A process that was just made has an empty command line for a moment: it would be taken for an ended one."""
+    """Wait for the command line, which is empty for a moment after the start, as it is for an ended process."""
     wait_until(lambda: bool(arguments_of(pid)) or _has_ended(pid), 10.0, 0.001)
 
 
@@ -107,16 +107,16 @@ def _has_ended(pid: int) -> bool:
 
 
 def _letter(pid: int) -> str:
-    """The state as the kernel names it, empty for a process that is gone."""
+    """The kernel's letter for the state. Empty if the process is gone."""
     try:
-        # "pid (name) S ...": the name may hold anything, so look behind its closing parenthesis.
+        # "pid (name) S ...": the name may contain parentheses, so parse after the last one.
         return (PROC / str(pid) / "stat").read_text().rpartition(")")[2].split()[0]
     except (OSError, IndexError):
         return ""
 
 
 def send(part: Part, number: signal.Signals) -> bool:
-    """Signal the process if it is ours and there; False when there is none."""
+    """Signal the process of a part. Returns False if there is none."""
     pid = pid_of(part)
     if pid is None:
         return False
@@ -125,14 +125,12 @@ def send(part: Part, number: signal.Signals) -> bool:
     except ProcessLookupError:
         return False
     except PermissionError as error:
-        raise LabError(
-            f"{part.name} (pid {pid}) belongs to another user: run this as the user who started it."
-        ) from error
+        raise LabError(f"{part.name} (pid {pid}) belongs to another user. Run this command as that user.") from error
     return True
 
 
 def collect(pid: int) -> None:
-    """Free the entry of an ended child; processes that are not our children are collected by their own parent."""
+    """Reap an ended child process. The parents of other processes reap those."""
     with contextlib.suppress(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)
 
@@ -144,7 +142,7 @@ def gone(part: Part) -> bool:
 
 
 def adopt_strays(part: Part) -> None:
-    """Put a process without a pid file back on file, so that it can be stopped like any other."""
+    """Write the missing pid file of a process, so that it can be stopped like any other."""
     if pid_of(part) is None:
         for pid in strays(part)[:1]:
             part.pid_file.parent.mkdir(parents=True, exist_ok=True)
@@ -152,10 +150,10 @@ def adopt_strays(part: Part) -> None:
 
 
 def stop(parts: Sequence[Part], bound: float) -> list[Part]:
-    """Ask all of them to end, kill what is left after the bound. Returns those that had to be killed."""
+    """Terminate the parts and kill those that run after ``bound`` seconds. Returns the killed ones."""
     for part in parts:
         send(part, signal.SIGTERM)
-        # A paused process gets no signal but this one.
+        # A paused process handles no other signal before this one.
         send(part, signal.SIGCONT)
     left = _wait_gone(parts, bound)
     kill(left)
@@ -170,7 +168,7 @@ def kill(parts: Sequence[Part]) -> None:
     left = _wait_gone(parts, 10.0)
     if left:
         names = ", ".join(f"{part.name} (pid {pid_of(part)})" for part in left)
-        raise LabError(f"{names} did not end within 10 s after SIGKILL: the machine hangs in input or output.")
+        raise LabError(f"{names} did not end within 10 s after SIGKILL. The machine may be blocked in I/O.")
 
 
 def _wait_gone(parts: Sequence[Part], bound: float) -> list[Part]:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Lines that tell a waiting reader what is going on."""
+"""Progress messages for the user."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 
 
 class Progress:
-    """Writes to standard error, so that standard output stays free for the JSON result."""
+    """Writes messages to standard error. Standard output is for the JSON result only."""
 
     def __init__(self, quiet: bool = False) -> None:
         self._quiet = quiet

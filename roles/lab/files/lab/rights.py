@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the user `flow` of a secured lab may do: no more than Connect workers and MirrorMaker 2 need.
+"""ACLs of the user ``flow`` of a secured lab: the minimum for Connect workers and MirrorMaker 2.
 
-For the policy `default`. With `identity` replicas carry the names of their originals, so that flow must also be
-allowed ALL on those.
+They are for the policy ``default``. With ``identity`` a replica has the name of its original, so ``flow`` also needs
+ALL on the originals.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ def table(alias: str, other: str) -> list[tuple[str, str, str, str]]:
     """Resource type, pattern type, name and operation on the cluster ``alias``; ``other`` is its partner.
 
     ============================  ==================================================================================
-    topics connect-*              the worker's own: connectors, offsets, states
-    groups connect-*              the workers find each other
+    topics connect-*              configurations, offsets and states of the worker
+    groups connect-*              the worker group
     transactional ids connect-*   for exactly.once.source.support
-    topics OTHER.*                replicas with their settings, heartbeats and checkpoints of the other side
-    topics rehearsal-OTHER--*         the same of a rehearsal
-    topics mm2-offset-syncs*      pairs of offsets, on either side
-    topic heartbeats              of this side
-    all topics: READ              originals are copied from here; READ implies DESCRIBE
-    all topics: DESCRIBE_CONFIGS  replicas take over the settings of originals
-    all groups: READ              positions are read here and written there
+    topics OTHER.*                replicas with their settings, heartbeats and checkpoints of the other cluster
+    topics rehearsal-OTHER--*     the same for a rehearsal
+    topics mm2-offset-syncs*      offset-syncs, on either cluster
+    topic heartbeats              heartbeats of this cluster
+    all topics: READ              to replicate originals; READ implies DESCRIBE
+    all topics: DESCRIBE_CONFIGS  to copy the settings of originals to replicas
+    all groups: READ              to read committed offsets here and commit them there
     ============================  ==================================================================================
     """
     return [
@@ -50,8 +50,8 @@ def table(alias: str, other: str) -> list[tuple[str, str, str, str]]:
 
 
 def grant(alias: str, other: str, bootstrap_servers: str, client: Mapping[str, Any]) -> None:
-    """Kafka takes a right that is there already without a word, so this may run at each start."""
-    # Imported here: stopping and asking for the status work without the library.
+    """Grant the ACLs. Kafka accepts existing ACLs, so this can run at each start. Raises LabError on a failure."""
+    # Imported here, because `down` and `status` work without the library.
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import (
         AclBinding,
@@ -75,7 +75,7 @@ def grant(alias: str, other: str, bootstrap_servers: str, client: Mapping[str, A
         )
         for kind, pattern, name, operation in table(alias, other)
     ]
-    any_text: Any = None  # the library's types do not know that it may be left out
+    any_text: Any = None  # the library accepts None, its type hints do not
     every = AclBindingFilter(
         ResourceType.ANY, any_text, ResourcePatternType.ANY, FLOW, any_text, AclOperation.ANY, AclPermissionType.ANY
     )
@@ -83,9 +83,9 @@ def grant(alias: str, other: str, bootstrap_servers: str, client: Mapping[str, A
     try:
         for future in admin.create_acls(wanted, request_timeout=20).values():
             future.result(25)
-        # A worker that asked before the broker has learnt them would end.
+        # A worker exits if it connects before the broker has applied the ACLs.
         seen = wait_until(lambda: set(wanted) <= set(admin.describe_acls(every, request_timeout=20).result(25)), 20)
     except (KafkaException, TimeoutError) as error:
-        raise LabError(f"The rights of the user flow could not be set on {alias}: {error}") from error
+        raise LabError(f"The ACLs of the user flow could not be created on {alias}: {error}") from error
     if not seen:
-        raise LabError(f"The broker of {alias} does not show the rights of the user flow 20 s after they were set.")
+        raise LabError(f"The broker of {alias} does not list the ACLs of the user flow 20 s after their creation.")

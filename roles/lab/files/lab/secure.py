@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The secured lab: certificates, passwords, and what broker and worker are told about them.
+"""The secured lab: certificates, passwords, and the security settings of brokers and workers.
 
-Passwords lie in files that only their owner can read. Broker, worker and connectors are given references to them, which
-Kafka's FileConfigProvider resolves: no configuration, no answer of the REST interface and no log holds a password.
+Passwords are in files that only their owner can read. Brokers, workers and connectors get references to them, which
+Kafka's FileConfigProvider resolves. So no configuration, REST response or log contains a password.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from .errors import LabError
 
 PROTOCOL = "SASL_SSL"
 MECHANISM = "SCRAM-SHA-512"
-# broker: the brokers themselves. admin: who runs the playbooks. flow: Connect workers and MirrorMaker 2. producer,
-# consumer: the applications, which have no right until somebody gives them one.
+# broker: the brokers. admin: the playbooks. flow: Connect workers and MirrorMaker 2. producer, consumer: the
+# applications, which have no ACLs at first.
 SUPER_USERS = ("broker", "admin")
 USERS = (*SUPER_USERS, "flow", "producer", "consumer", "rehearsal")
-# Who may ask the REST interface of a Connect worker; a user of Kafka may not.
+#: The user of the workers' REST interface. Kafka users have no access to it.
 REST_USER = "operator"
 _SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
 _PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
@@ -39,43 +39,43 @@ extendedKeyUsage=serverAuth
 
 @dataclass(frozen=True)
 class Security:
-    """Paths of the secured lab, below a folder that only its owner may enter."""
+    """Paths of a secured lab, below a folder that only its owner can enter."""
 
     folder: Path
 
     @property
     def ca(self) -> Path:
-        """The certificate that clients trust."""
+        """The CA certificate that clients trust."""
         return self.folder / "ca.pem"
 
     @property
     def server(self) -> Path:
-        """Key, certificate and CA of the brokers in one file, as Kafka reads a PEM key store."""
+        """Key, certificate and CA of the brokers in one file, in the format of Kafka's PEM key store."""
         return self.folder / "server.pem"
 
     @property
     def store(self) -> Path:
-        """The same for Kafka Connect, whose REST interface reads no PEM."""
+        """The same as PKCS#12 for the REST interface of Kafka Connect, which does not support PEM."""
         return self.folder / "server.p12"
 
     @property
     def passwords(self) -> Path:
-        """Lines of USER=PASSWORD, and the password of the key store."""
+        """File with lines of USER=PASSWORD, and the password of the key store."""
         return self.folder / "passwords.properties"
 
     @property
     def rest_passwords(self) -> Path:
-        """The same for the users of the REST interface: all who stand in it may ask."""
+        """The same for the users of the REST interface. Each user in the file has access."""
         return self.folder / "rest.properties"
 
     @property
     def rest_login(self) -> Path:
-        """Tells the worker's JVM where they stand."""
+        """JAAS file with the path of ``rest_passwords`` for the worker's JVM."""
         return self.folder / "rest.jaas"
 
     @property
     def exists(self) -> bool:
-        """Written last, so that an interrupted start makes everything again."""
+        """Whether all files exist. ``passwords`` is written last, so an interrupted start creates all of them again."""
         return self.passwords.exists()
 
     def password(self, user: str) -> str:
@@ -86,27 +86,27 @@ class Security:
             raise LabError(f"The passwords of the lab cannot be read: {path}: {error.strerror}.") from error
         found = dict(line.split("=", 1) for line in lines if "=" in line)
         if user not in found:
-            raise LabError(f"The lab has no user {user!r}; it has {', '.join(USERS)}.")
+            raise LabError(f"The lab has no user {user!r}. Its users are {', '.join(USERS)}.")
         return found[user]
 
     def client(self, user: str) -> dict[str, str]:
-        """Properties of librdkafka for one user, with the password."""
+        """librdkafka properties of one user, with the password."""
         return {**self.trust(), "sasl.username": user, "sasl.password": self.password(user)}
 
     def trust(self) -> dict[str, str]:
-        """What all clients are told: nothing of it is a secret."""
+        """librdkafka properties of all clients, without secrets."""
         return {"security.protocol": PROTOCOL, "sasl.mechanism": MECHANISM, "ssl.ca.location": str(self.ca)}
 
     def rest_trust(self) -> dict[str, str]:
-        """``connect_client`` without its password."""
+        """The modules' option ``connect_client`` without the password."""
         return {"url_username": REST_USER, "ca_path": str(self.ca)}
 
     def rest_client(self) -> dict[str, str]:
-        """``connect_client`` of the modules."""
+        """The modules' option ``connect_client``."""
         return {**self.rest_trust(), "url_password": self.password(REST_USER)}
 
     def secrets(self) -> list[str]:
-        """Everything that must not be found anywhere else."""
+        """All passwords. No other file may contain one."""
         return [self.password(user) for user in (*USERS, REST_USER, _KEYSTORE)]
 
     def masked(self, text: str) -> str:
@@ -118,7 +118,7 @@ class Security:
         return f"${{file:{self.passwords}:{user}}}"
 
     def scram_login(self, user: str) -> str:
-        """A JAAS line with a reference in place of the password."""
+        """JAAS line with a reference instead of the password."""
         return f'{_SCRAM} required username="{user}" password="{self.reference(user)}";'
 
 
@@ -127,16 +127,16 @@ def security(root: Path) -> Security:
 
 
 def refuse_path(root: Path) -> None:
-    """The path stands in references such as ${file:PATH:user}, which end at these."""
+    """Raise LabError if the path contains a character that ends a reference such as ``${file:PATH:user}``."""
     if wrong := [sign for sign in ':}"' if sign in str(root)]:
         raise LabError(f"The folder of a secured lab, {root}, must not contain {wrong[0]}: choose another --dir.")
 
 
-# ---- what the processes are told --------------------------------------------------------------------------------
+# ---- settings of the processes ----------------------------------------------------------------------------------
 
 
 def broker(found: Security, own: str, controller: str) -> dict[str, object]:
-    """Over the settings of the open lab. ``own``, ``controller``: addresses of the two listeners."""
+    """Broker properties that override those of an open lab. ``own``, ``controller``: addresses of the two listeners."""
     plain = f'{_PLAIN} required username="broker" password="{found.reference("broker")}"'
     return {
         "listeners": f"{PROTOCOL}://{own},CONTROLLER://{controller}",
@@ -151,7 +151,7 @@ def broker(found: Security, own: str, controller: str) -> dict[str, object]:
         "sasl.enabled.mechanisms": MECHANISM,
         "sasl.mechanism.inter.broker.protocol": MECHANISM,
         f"listener.name.sasl_ssl.{MECHANISM.lower()}.sasl.jaas.config": found.scram_login("broker"),
-        # Not SCRAM: its users lie in the log that only a controller which is already running can read.
+        # PLAIN, because SCRAM users are in the metadata log, which only a running controller can read.
         "sasl.mechanism.controller.protocol": "PLAIN",
         "listener.name.controller.sasl.enabled.mechanisms": "PLAIN",
         "listener.name.controller.plain.sasl.jaas.config": f'{plain} user_broker="{found.reference("broker")}";',
@@ -161,7 +161,7 @@ def broker(found: Security, own: str, controller: str) -> dict[str, object]:
 
 
 def connect(found: Security) -> dict[str, object]:
-    """The worker's own connection, and those of its producers, consumers and admin clients."""
+    """Worker properties for its own connection and for its producers, consumers and admin clients."""
     client = {
         "security.protocol": PROTOCOL,
         "sasl.mechanism": MECHANISM,
@@ -179,7 +179,7 @@ def connect(found: Security) -> dict[str, object]:
 
 
 def jvm_options(found: Security) -> list[str]:
-    """Of the worker: its extension knows no other way to be told where its users stand."""
+    """JVM options of the worker. Its REST extension reads its users only from a JAAS file."""
     return [f"-Djava.security.auth.login.config={found.rest_login}"]
 
 
@@ -187,7 +187,7 @@ def _provider(found: Security) -> dict[str, object]:
     return {
         "config.providers": "file",
         "config.providers.file.class": "org.apache.kafka.common.config.provider.FileConfigProvider",
-        # Whoever may write a connector's configuration must not read every file of this user through it.
+        # A connector configuration must not be able to read other files through the provider.
         "config.providers.file.param.allowed.paths": found.folder,
     }
 
@@ -197,7 +197,7 @@ def _trust_store(found: Security) -> dict[str, object]:
 
 
 def scram_options(found: Security) -> list[str]:
-    """Options of StorageTool. Kafka 4.3 has no other way to give a new cluster its first SCRAM users."""
+    """Options of StorageTool, in Kafka 4.3 the only way to create the first SCRAM users of a new cluster."""
     return [
         word for user in USERS for word in ("--add-scram", f"{MECHANISM}=[name={user},password={found.password(user)}]")
     ]
@@ -207,7 +207,7 @@ def scram_options(found: Security) -> list[str]:
 
 
 def make(found: Security) -> None:
-    """Once for a lab: one CA, one certificate for all brokers, one random password for each user."""
+    """Create the CA, one certificate for all brokers, and one random password for each user. Runs once per lab."""
     if found.exists:
         return
     shutil.rmtree(found.folder, ignore_errors=True)
@@ -235,7 +235,7 @@ def _certificates(found: Security, password: str) -> None:
     write_private(word, password)
     chain = ("-in", certificate, "-inkey", key, "-certfile", found.ca)
     _openssl("pkcs12", "-export", *chain, "-out", found.store, "-passout", f"file:{word}")
-    # The CA signs nothing more: without its key nobody can.
+    # The CA needs to sign no other certificate, so its key is deleted.
     for path in (key, request, certificate, extensions, ca_key, word, folder / "ca.srl"):
         path.unlink(missing_ok=True)
 
@@ -243,7 +243,7 @@ def _certificates(found: Security, password: str) -> None:
 def _openssl(*words: str | Path) -> None:
     program = shutil.which("openssl")
     if program is None:
-        raise LabError("A secured lab needs openssl for its certificates, and there is none on the PATH: install it.")
+        raise LabError("A secured lab needs openssl for its certificates, but PATH has none. Install openssl.")
     command = [program, *(str(word) for word in words)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, umask=0o077)
     if done.returncode:
@@ -251,7 +251,7 @@ def _openssl(*words: str | Path) -> None:
 
 
 def write_private(path: Path, text: str) -> None:
-    """A file that was readable for a moment could have been read in it."""
+    """Write a file that only its owner can read, also while it is written."""
     part = path.with_name(f".{path.name}.part")
     part.unlink(missing_ok=True)
     part.touch(0o600, exist_ok=False)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The engine `srm`: what the emulator of a site is told, and where srm-control lies. See docs/srm-emulator.md."""
+"""The engine ``srm``: configuration of a site's emulator and of srm-control. See roles/lab/EMULATORS.md."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .configs import Cluster, Settings
 from .files import to_json, write_atomically
 
 PROGRAM = Path(__file__).resolve().parent.parent / "cm"
-# Nothing here is worth a secret, but a user of the product must have to pass one.
+# Not secret, but the product requires a login.
 USER, PASSWORD = "admin", "admin"
 SECRET_ENV, SECRET = "SECURESTOREPASS", "lab-secure-store"
 CLUSTER, SERVICE = "Cluster 1", "streams_replication_manager"
-# One broker holds everything; SRM's own defaults are 2 and 3.
+# For one broker. The SRM defaults are 2 and 3.
 ONE_BROKER = (
     "replication.factor",
     *(f"{kind}.topic.replication.factor" for kind in ("offset-syncs", "checkpoints", "heartbeats")),
@@ -36,7 +36,7 @@ def control(cluster: Cluster) -> Path:
 
 
 def access(cluster: Cluster) -> dict[str, Any]:
-    """How this site is reached, as an inventory writes it."""
+    """Entry of this site in ``kafka_dr_srm``."""
     return {
         "url": cluster.cm_url,
         "client": {"url_username": USER, "url_password": PASSWORD},
@@ -50,7 +50,7 @@ def access(cluster: Cluster) -> dict[str, Any]:
 
 
 def document(cluster: Cluster, clusters: Mapping[str, Cluster], settings: Settings) -> str:
-    """What a customer has before anything is set up: aliases, addresses, no flow. Fast intervals only if asked."""
+    """Initial state of a site: aliases and addresses without a flow. Has short intervals only if the settings ask."""
     config = {
         "streams.replication.manager.config": "|".join(f"{key}=1" for key in ONE_BROKER),
         "metrics.topic.replication.factor": "1",
@@ -76,7 +76,7 @@ def command(config: Path) -> list[str]:
 
 
 def write_launcher(cluster: Cluster) -> None:
-    """So that an inventory can name one executable."""
+    """Write the srm-control executable, so that an inventory can name a single command."""
     words = (sys.executable, str(PROGRAM), "control", str(home(cluster)))
     path = control(cluster)
     write_atomically(path, f'#!/bin/sh\nexec {shlex.join(words)} "$@"\n')

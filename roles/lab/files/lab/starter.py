@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Bringing missing parts up: all that can start starts at once, and readiness is what the parts answer."""
+"""Start missing parts, in parallel where possible, and wait until they respond."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .java import Java, java_arguments
 from .layout import Layout
 from .progress import Progress
 
-# Seconds. An idle machine needs 15; many labs starting at once on two cores have needed 60.
+#: Seconds until a start fails. An idle machine needs 15; many parallel starts on two cores have needed 60.
 BOUND = 180.0
 
 
 @dataclass
 class Starter:
-    """What is needed to start any part, and which parts this run has started."""
+    """Starts parts, and records which ones it has started."""
 
     paths: Layout
     clusters: dict[str, Cluster]
@@ -38,7 +38,7 @@ class Starter:
     started: list[tuple[str, str]] = field(default_factory=list)
 
     def up(self, missing: list[tuple[str, str]], wanted: list[tuple[str, str]]) -> None:
-        """Start the missing parts and wait until all wanted ones answer; on any failure end those it started."""
+        """Start the missing parts and wait until all wanted ones respond. On a failure kill the started ones."""
         try:
             self._format([alias for alias in self.clusters if (alias, "broker") in missing])
             for some in self._stages(missing):
@@ -48,14 +48,15 @@ class Starter:
                 self._grant(list(dict.fromkeys(alias for alias, name in some if kind(name) == "broker")))
             self._wait([key for key in wanted if key not in missing])
         except BaseException:
-            # Interrupted by the user counts too: nothing half-started may stay.
+            # Also on an interrupt by the user: no half-started process may stay.
             processes.kill([self.paths.part(*key) for key in self.started])
             raise
 
     def _stages(self, missing: list[tuple[str, str]]) -> list[list[tuple[str, str]]]:
-        """All at once, but a worker ends where it has no rights, and rights are given to a broker that runs.
+        """Order of the start: all parts together, or workers last if they depend on running brokers.
 
-        A worker also ends where its internal topics cannot have as many replicas as there are brokers.
+        In a secured lab a worker exits without its ACLs, which only a running broker can store. With several brokers a
+        worker exits if its internal topics cannot get a replica on each broker.
         """
         nodes = [key for key in missing if kind(key[1]) in ("broker", "controller")]
         if not nodes or (not self.settings.secure and self.settings.brokers == 1):
@@ -109,15 +110,15 @@ class Starter:
     def _check_alive(self, key: tuple[str, str], since: float) -> None:
         part = self.paths.part(*key)
         if processes.gone(part):
-            raise LabError(f"{part.name} ended while starting. The end of {part.log}:\n{processes.tail(part.log)}")
+            raise LabError(f"{part.name} exited during its start. The end of {part.log}:\n{processes.tail(part.log)}")
         if time.monotonic() - since > BOUND:
             raise LabError(
-                f"{part.name} runs but gave no right answer within {BOUND:.0f} s. The end of {part.log}:\n"
+                f"{part.name} runs but did not respond as expected within {BOUND:.0f} s. The end of {part.log}:\n"
                 f"{processes.tail(part.log)}"
             )
 
     def _format(self, aliases: list[str]) -> None:
-        """Prepare new data folders, all at once. The id file is written last: without it the folder starts over."""
+        """Format new data folders in parallel. The id file is written last; a folder without it is formatted again."""
         new = [self.clusters[alias] for alias in aliases if not (self.paths.root / alias / "cluster_id").exists()]
         nodes = [(cluster, part) for cluster in new for part in self._nodes(cluster)]
         running: list[subprocess.Popen[str]] = []
@@ -147,9 +148,9 @@ class Starter:
         arguments = ("format", "-t", cluster.cluster_id, "-c", str(config))
         command = self._command((cluster.alias, part), "kafka.tools.StorageTool", *arguments)
         if self.settings.secure:
-            # The log of the cluster holds what its users' passwords can be tried against.
+            # The metadata log of the cluster holds the SCRAM credentials.
             cluster.folder.chmod(0o700)
-            # The first users are in the first snapshot of the metadata log, which only a controller reads.
+            # The first users are in the first snapshot of the metadata log, which a controller reads.
             first = self.settings.brokers == 1 or part == "controller"
             command = self._hidden(
                 cluster, part, [*command, *(secure.scram_options(self.paths.security) if first else [])]
@@ -157,7 +158,7 @@ class Starter:
         return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
     def _hidden(self, cluster: Cluster, part: str, command: Sequence[str]) -> list[str]:
-        """The same command with its arguments in a file: everybody may read the command lines of this machine."""
+        """The same command with its arguments in a file, because all users of the machine can read command lines."""
         secure.write_private(self._arguments(cluster, part), java_arguments(command[1:]))
         return [command[0], f"@{self._arguments(cluster, part)}"]
 
@@ -170,6 +171,6 @@ class Starter:
         except subprocess.TimeoutExpired as error:
             raise LabError(f"Formatting the data folder of {cluster.alias} took over {BOUND:.0f} s.") from error
         if process.returncode != 0:
-            # Its complaint about an option may repeat the option.
+            # An error message of the tool may contain an option with a password.
             shown = output if not self.settings.secure else self.paths.security.masked(output)
             raise LabError(f"Formatting the data folder of {cluster.alias} failed:\n{shown.strip()[-2000:]}")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The check of a folder of ledgers: reads, compares, tells."""
+"""Check a folder of ledgers: read, compare, report."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EXIT_CODES = {"clean": EXIT_CLEAN, "damaged": EXIT_DAMAGED, "unknown": EXIT_USAG
 
 
 def check(folder: Path, report: Path | None, window: tuple[int | None, int | None]) -> int:
-    """0: nothing lost, no phantom; 1: something was; 2: there was nothing to judge by."""
+    """Return 0 if no record is lost and none is a phantom, 1 if one is, 2 if there was nothing to compare."""
     begun = time.monotonic()
     result: dict[str, Any] = compare(find_ledgers(folder), Window(*window))
     result["seconds"] = round(time.monotonic() - begun, 3)
@@ -34,21 +34,19 @@ def check(folder: Path, report: Path | None, window: tuple[int | None, int | Non
 
 
 def find_ledgers(folder: Path) -> list[Ledger]:
-    """All ledgers of the folder; an unreadable one is an error, for what it holds would be missing silently."""
+    """All ledgers of the folder. Raises LedgerError for an unreadable one, whose records would be missing."""
     found = []
     for path in sorted(folder.glob("ledger-*.log")):
         if path.stat().st_size == 0:
             continue
         header = read_header(path)
         if header is None or header[1] != VERSION:
-            raise LedgerError(
-                f"{path} does not begin with a header of version {VERSION}; it is no ledger of this kind."
-            )
+            raise LedgerError(f"{path} is not a ledger: it does not start with a header of version {VERSION}.")
         found.append(Ledger(path.name, header, partial(read_blocks, path)))
     kinds = {ledger.is_producer for ledger in found}
     if kinds != {True, False}:
         missing = "no ledger" if not kinds else "no consumer's ledger" if True in kinds else "no producer's ledger"
-        raise LedgerError(f"{folder} holds {missing}: nothing can be compared.")
+        raise LedgerError(f"{folder} has {missing}: there is nothing to compare.")
     return found
 
 
@@ -67,7 +65,7 @@ def describe(result: dict[str, Any]) -> str:
             f"out of order {item['out_of_order']}; longest time without a record: {gap}"
         )
     if result["verdict"] == "unknown":
-        lines.append("Nothing was acknowledged for at least one group: this proves nothing.")
+        lines.append("At least one group has no acknowledged records, so this proves nothing.")
     lines.append(f"verdict: {result['verdict']} ({result['seconds']:g} s)")
     return "\n".join(lines) + "\n"
 

@@ -42,23 +42,23 @@ def _parser() -> argparse.ArgumentParser:
     start = commands.add_parser("start", help="start a client of DIR/clients.json in the background")
     start.set_defaults(action=_start)
     _add_name(start)
-    start.add_argument("--wait", type=float, default=15.0, help="seconds it may take until it works; 0: do not wait")
-    stop = commands.add_parser("stop", help="stop a client and wait for its end")
+    start.add_argument("--wait", type=float, default=15.0, help="seconds within which it must work; 0: do not wait")
+    stop = commands.add_parser("stop", help="stop a client and wait until it exits")
     stop.set_defaults(action=_stop)
     _add_name(stop)
     stop.add_argument("--timeout", type=float, default=30.0, help="seconds after which it is killed")
-    stop.add_argument("--read", type=float, default=0.0, help="seconds to read everything that lies there, before")
+    stop.add_argument("--read", type=float, default=0.0, help="seconds to read to the end before the stop")
     stop.add_argument("--kill", action="store_true", help="kill it at once")
-    status = commands.add_parser("status", help="what the clients do, as JSON")
+    status = commands.add_parser("status", help="print the state of the clients as JSON")
     status.set_defaults(action=_status)
     status.add_argument("name", nargs="?")
     status.add_argument("--dir", type=Path, required=True)
     check = commands.add_parser("check", help="compare the ledgers")
     check.set_defaults(action=_check)
     check.add_argument("--dir", type=Path, required=True)
-    check.add_argument("--json", type=Path, help="write the whole result here")
-    check.add_argument("--from", dest="start", type=int, help="look for gaps from here (microseconds since 1970)")
-    check.add_argument("--to", dest="end", type=int, help="look for gaps up to here")
+    check.add_argument("--json", type=Path, help="file for the whole result")
+    check.add_argument("--from", dest="start", type=int, help="start of the window for gaps (microseconds since 1970)")
+    check.add_argument("--to", dest="end", type=int, help="end of the window for gaps")
     return parser
 
 
@@ -91,7 +91,7 @@ def _run_defined(options: argparse.Namespace) -> int:
 
 
 def run_client(client: Definition, folder: Path, member: int) -> int:
-    """The imports wait until a role is known: `start`, `stop` and `status` do without the Kafka library."""
+    """Run a client of one role. Imported here, because `start`, `stop` and `status` work without the Kafka library."""
     from ledger.endpoint import read_endpoint
     from ledger.state import Life, state_path
 
@@ -122,13 +122,13 @@ def run_client(client: Definition, folder: Path, member: int) -> int:
 def _start(options: argparse.Namespace) -> int:
     from ledger.control import start
 
-    return _tell(start(options.dir, options.name, options.wait))
+    return _report(start(options.dir, options.name, options.wait))
 
 
 def _stop(options: argparse.Namespace) -> int:
     from ledger.control import stop
 
-    return _tell(stop(options.dir, options.name, 0.0 if options.kill else options.timeout, options.read))
+    return _report(stop(options.dir, options.name, 0.0 if options.kill else options.timeout, options.read))
 
 
 def _status(options: argparse.Namespace) -> int:
@@ -138,7 +138,7 @@ def _status(options: argparse.Namespace) -> int:
     return 0
 
 
-def _tell(outcome: tuple[int, dict[str, object]]) -> int:
+def _report(outcome: tuple[int, dict[str, object]]) -> int:
     exit_code, facts = outcome
     sys.stdout.write(f"{facts['message']}\n{json.dumps(facts)}\n")
     return exit_code

@@ -1,17 +1,17 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Compare what was acknowledged with what was processed. Pure: lines in, a comparison out.
+"""Compare acknowledged records with processed records. Pure: takes lines, returns a comparison.
 
 ========================  ====================================================================================
 lost                      acknowledged, never processed by the group
-processed_twice           processed more than once by the group, whichever member
-phantom                   processed although aborted, or with a number its producer never announced
-unknown                   announced, but nobody can tell whether it was written: neither lost nor phantom
+processed_twice           processed more than once by any members of the group
+phantom                   processed although aborted, or with a number that its producer never announced
+unknown                   announced, but it is unknown whether it was written: neither lost nor phantom
 out_of_order              first processed after a later record of the same producer and key
-failed_processed          reported as refused, yet processed: an earlier attempt had been written
-maybe_processed           in a transaction of a processor that ended without a word in its ledger
-foreign                   processed, but not written by any ledger client
+failed_processed          reported as rejected, yet processed: an earlier attempt had been written
+maybe_processed           in a transaction of a processor whose end is not in the ledger
+foreign                   processed, but not written by a ledger client
 ========================  ====================================================================================
 """
 
@@ -29,7 +29,7 @@ from ledger.taken import MAYBE, MOST, SAMPLES, Taken, read_taken
 
 @dataclass
 class GroupFindings:
-    """Which records of which producer are in which class; sequence numbers, ascending."""
+    """Records by class and producer, as ascending sequence numbers."""
 
     acknowledged: int = 0
     processed: int = 0
@@ -46,7 +46,7 @@ KINDS = ("lost", "processed_twice", "phantom", "failed_processed", "unknown_proc
 
 
 def judge(taken: Taken) -> GroupFindings:
-    """Classes of all records for one group: byte-wise over whole ledgers, without a loop over records."""
+    """Classify all records for one group. Works on bytes of whole ledgers, without a loop over records."""
     found = GroupFindings()
     found.counts = dict.fromkeys(KINDS, 0)
     for owner, sent in taken.sent.items():
@@ -106,7 +106,7 @@ def _committed_offsets(mask: bytes, most: int) -> list[int]:
 
 
 def compare(ledgers: Sequence[Ledger], window: Window | None = None) -> dict[str, object]:
-    """The whole result as JSON values. What was sent is read first: only then can processing be judged."""
+    """The whole result as JSON values. Reads the sent records first, because their classes depend on them."""
     window = window or Window()
     sent = {ledger.owner: read_sent(ledger) for ledger in ledgers if ledger.is_producer}
     members: dict[str, list[Ledger]] = {}
@@ -160,14 +160,14 @@ TOTALS = ("processed", "lost", "processed_twice", "phantom", "out_of_order", "fa
 
 
 def _totals(producers: dict[str, dict[str, int]], groups: dict[str, dict[str, object]]) -> dict[str, object]:
-    """Over all producers, and over all groups (a record that two groups lost is lost twice)."""
+    """Totals over all producers and groups. A record that two groups lost counts twice."""
     names = ("announced", "acknowledged", "failed", "aborted", "unknown")
     sums: dict[str, object] = {name: sum(item[name] for item in producers.values()) for name in names}
     return {**sums, **{name: sum(int(str(item[name])) for item in groups.values()) for name in TOTALS}}
 
 
 def _verdict(producers: dict[str, dict[str, int]], groups: dict[str, dict[str, object]]) -> str:
-    """damaged beats unknown beats clean; a group that nothing was acknowledged for proves nothing."""
+    """The worst of damaged, unknown and clean. A group without acknowledged records is unknown."""
     if any(item["lost"] or item["phantom"] for item in groups.values()):
         return "damaged"
     if not groups or not producers or not all(item["acknowledged"] for item in groups.values()):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The group consumer: process, write down, then commit."""
+"""The group consumer: process, record in the ledger, then commit."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ ANSWER_SECONDS = 1.0
 
 @dataclass
 class Counts:
-    """Of this run."""
+    """Counts of this run."""
 
     processed: int = 0
     commits: int = 0
@@ -40,7 +40,7 @@ class Counts:
 
 
 def consumer_config(client: Definition, endpoint: Endpoint, member: int) -> dict[str, object]:
-    """Properties of the endpoint and the client may tune everything but what the ledger's promises rest on."""
+    """Properties of the endpoint and the client, except those on which the guarantees of the ledger depend."""
     config: dict[str, object] = {
         "bootstrap.servers": endpoint.bootstrap_servers,
         "client.id": f"{client.name}-{member}",
@@ -56,15 +56,15 @@ def consumer_config(client: Definition, endpoint: Endpoint, member: int) -> dict
         "enable.auto.offset.store": False,
         "enable.partition.eof": True,
     }
-    if config.get("group.protocol", "classic") == "classic":  # the newer protocol leaves these to the broker
+    if config.get("group.protocol", "classic") == "classic":  # the newer protocol sets these on the broker
         config.setdefault("partition.assignment.strategy", client.assignment)
         config.setdefault("session.timeout.ms", client.session_ms)
-        config.setdefault("heartbeat.interval.ms", max(100, client.session_ms // 10))  # hears of a rebalance sooner
+        config.setdefault("heartbeat.interval.ms", max(100, client.session_ms // 10))  # learns of a rebalance sooner
     return config
 
 
 class Received(NamedTuple):
-    """One record that is ours to process."""
+    """One record to process."""
 
     topic: str
     partition: int
@@ -76,16 +76,18 @@ class Received(NamedTuple):
 def received(message: Message) -> Received:
     topic, partition, offset = message.topic(), message.partition(), message.offset()
     if topic is None or partition is None or offset is None:
-        raise LedgerError(f"The Kafka library delivered a record without a place: {topic}-{partition}@{offset}.")
+        raise LedgerError(
+            f"The Kafka library returned a record without a partition or offset: {topic}-{partition}@{offset}."
+        )
     return Received(topic, partition, offset, _bytes(message.key()), _bytes(message.value()))
 
 
 class Intake:
-    """A subscribed consumer that hands out each record of its partitions once.
+    """A subscribed consumer that returns each record of its partitions once.
 
-    A batch that was being filled while partitions moved can hold records of a partition that is gone, or twice the
-    same ones of a partition that came back: `next_offset` holds exactly the partitions that are ours, and how far.
-    `read_to` holds where their logs ended when they were last read to the end: behind markers of transactions too.
+    A batch that spans a rebalance can hold records of a revoked partition, or the same records of a reassigned
+    partition twice. `next_offset` holds the next offset of exactly the assigned partitions. `read_to` holds their
+    log ends, after markers of transactions, at the last time they were read to the end.
     """
 
     def __init__(self, client: Definition, endpoint: Endpoint, member: int, life: Life) -> None:
@@ -103,25 +105,27 @@ class Intake:
         self.kafka = KafkaConsumer(config)
 
     def _note_commit(self, error: KafkaError | None, places: list[TopicPartition]) -> None:
-        self.committed(error, places)  # whoever listens by now: the client is made before its owner says so
+        self.committed(error, places)  # looked up at the call: the owner sets it after this object is created
 
     def reachable(self) -> bool:
-        """False while no broker listens: a commit, and the end, would wait the session time-out out for nothing.
+        """Whether a broker listens. Without one a commit and a close would block for the session timeout.
 
-        Not by asking Kafka: this runs inside its callbacks too, where the library takes no other call, and it tells of
-        dead brokers a while after they died.
+        Checks the sockets and does not call Kafka: this also runs inside callbacks, where the library allows no calls,
+        and the library reports dead brokers with a delay.
         """
         return any(_listens(address) for address in self._addresses)
 
     def subscribe(self) -> None:
         if not self._subscription:
-            raise LedgerError("The endpoint file has neither KAFKA_SUBSCRIBE nor KAFKA_TOPICS: nothing to read.")
+            raise LedgerError(
+                "The endpoint file has neither KAFKA_SUBSCRIBE nor KAFKA_TOPICS, so there is nothing to read."
+            )
         self.kafka.subscribe(
             self._subscription, on_assign=self._on_assign, on_revoke=self._on_revoke, on_lost=self._on_lost
         )
 
     def take(self) -> list[Received]:
-        """The next records, at most some hundred, none if none came in a moment."""
+        """The next records: at most some hundred, or none after a short wait."""
         taken: list[Received] = []
         for message in self.kafka.consume(self._batch, POLL_SECONDS):
             error = message.error()
@@ -138,10 +142,10 @@ class Intake:
         return taken
 
     def _judge(self, error: KafkaError, message: Message) -> None:
-        """What heals by itself is waited out; a missing position never does."""
+        """Wait out transient errors. Raise LedgerError for a missing committed offset and for permanent errors."""
         if error.code() == KafkaError._AUTO_OFFSET_RESET:
             raise LedgerError(
-                f"Group {self._group!r} has no valid position on {message.topic()}-{message.partition()}"
+                f"Group {self._group!r} has no valid committed offset on {message.topic()}-{message.partition()}"
                 f"{' on ' + self._alias if self._alias else ''}: {error.str()}. Commit one before the start; "
                 "this client does not choose one (reset: error).",
                 EXIT_NO_COMMITTED_OFFSET,
@@ -175,7 +179,7 @@ class Intake:
 
 
 class GroupConsumer:
-    """At least once: a kill between processing and commit is the only source of a second processing."""
+    """Processes at least once. Only a kill between processing and commit makes it process a record twice."""
 
     def __init__(self, client: Definition, endpoint: Endpoint, folder: Path, life: Life, member: int) -> None:
         path = ledger_path(folder, client.name, member)
@@ -203,7 +207,7 @@ class GroupConsumer:
             exit_code, message = error.exit_code, str(error)
         finally:
             self._ledger.flush()
-            # Leaves the group; on_revoke commits what is left. With nobody there it would wait for the last commit.
+            # Leaves the group; on_revoke commits the rest. Without a broker, close() would wait for the last commit.
             reachable = self._intake.reachable()
             if reachable:
                 self._intake.kafka.close()
@@ -211,7 +215,7 @@ class GroupConsumer:
         self._ledger.close()
         self._life.end(exit_code, message, vars(self._counts))
         if not reachable:
-            os._exit(exit_code)  # everything is written; the library would wait for that commit when it is freed, too
+            os._exit(exit_code)  # all ledgers are flushed; freeing the library would also wait for that commit
         return exit_code
 
     def _consume(self) -> None:
@@ -235,10 +239,10 @@ class GroupConsumer:
             self._counts.processed += 1
 
     def _send_commit(self) -> None:
-        """Not waited for: one that is under way when the broker dies would keep this client for half a minute."""
+        """Commit asynchronously. A synchronous commit would block for half a minute when the broker dies meanwhile."""
         self._committed_at = time.monotonic()
         if self._refused is not None:
-            raise LedgerError(f"Commit refused: {self._refused.str()}", EXIT_BROKEN)
+            raise LedgerError(f"The broker rejected a commit: {self._refused.str()}", EXIT_BROKEN)
         if self._uncommitted and not self._under_way:
             self._ledger.flush()
             self._under_way = True
@@ -260,7 +264,7 @@ class GroupConsumer:
         return [TopicPartition(topic, partition, offset) for (topic, partition), offset in self._uncommitted.items()]
 
     def _commit(self) -> None:
-        """Ledger first, then the position: what is committed has certainly been written down."""
+        """Flush the ledger, then commit, so that each committed record is in the ledger."""
         if not self._uncommitted:
             return
         self._ledger.flush()
@@ -268,24 +272,24 @@ class GroupConsumer:
             self._uncommitted.clear()
 
     def _forget(self, places: list[tuple[str, int]]) -> None:
-        """A commit that comes after the partition has gone could put its new owner back."""
+        """Drop offsets of revoked partitions. A later commit could set back their new owner."""
         for place in places:
             self._uncommitted.pop(place, None)
 
 
 def commit(kafka: KafkaConsumer, offsets: list[TopicPartition]) -> bool:
-    """False: not committed, keep them for the next time. Errors of a group that moved on are no reason to end."""
+    """Commit synchronously. Returns False if the offsets must be committed again; errors of a rebalance are ignored."""
     try:
         kafka.commit(offsets=offsets, asynchronous=False)
     except KafkaException as error:
         if hopeless(error.args[0]):
-            raise LedgerError(f"Commit refused: {error.args[0].str()}", EXIT_BROKEN) from error
+            raise LedgerError(f"The broker rejected a commit: {error.args[0].str()}", EXIT_BROKEN) from error
         return False
     return True
 
 
 def hopeless(error: KafkaError) -> bool:
-    """Whether the next commit would end like this one."""
+    """Whether every further commit would fail with this error."""
     return bool(error.fatal() or error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED)
 
 
@@ -313,4 +317,4 @@ def _bytes(field: str | bytes | None) -> bytes:
 
 
 def _nothing(*_places: object) -> None:
-    """Nothing to do when partitions leave."""
+    """Do nothing when partitions are revoked."""

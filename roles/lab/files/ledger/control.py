@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Background clients: start, stop, status. Idempotent, and never a signal to somebody else's process."""
+"""Start, stop and status of background clients. Idempotent; never signals a process of another program."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Outcome = tuple[int, dict[str, object]]
 
 
 def start(folder: Path, name: str, wait: float) -> Outcome:
-    """Exit code 0 when every member works; 1 when one died or shows no sign of work within the bound."""
+    """Start a client. Exit code 0 if every member works, 1 if one exits or does not work within ``wait`` seconds."""
     client = read_definition(folder, name)
     with _locked(folder, name):
         members = range(client.member_count)
@@ -42,10 +42,10 @@ def start(folder: Path, name: str, wait: float) -> Outcome:
 
 
 def stop(folder: Path, name: str, timeout: float, read: float = 0.0) -> Outcome:
-    """Exit code 0 only if every member ended by itself, cleanly; what was killed leaves records unknown: 3.
+    """Stop a client. Exit code 0 if every member exited cleanly, 3 if one was killed and left unknown records.
 
-    ``read``: seconds that its members have, before, to read everything that lies there. What they have counted does not
-    tell: they may have begun with records that were there before, and some come twice.
+    ``read``: seconds for its members to read to the log end before the stop. Their record counts cannot show that they
+    have: they may have started with existing records, and some records come twice.
     """
     client = read_definition(folder, name)
     with _locked(folder, name):
@@ -68,7 +68,7 @@ def stop(folder: Path, name: str, timeout: float, read: float = 0.0) -> Outcome:
 
 
 def status(folder: Path, name: str | None = None) -> dict[str, object]:
-    """One client, or {"clients": {...}} of all that clients.json names."""
+    """The state of one client, or ``{"clients": {...}}`` for all clients of clients.json."""
     if name is not None:
         read_definition(folder, name)
         return _status_of(folder, name)
@@ -112,13 +112,13 @@ def _member_status(folder: Path, name: str, member: int) -> dict[str, object]:
 
 
 def _known_members(folder: Path, name: str) -> list[int]:
-    """By what was ever started, not by clients.json: a member too many after an edit must still be found."""
+    """Members that were ever started. clients.json may have fewer after an edit."""
     paths = [path for kind in ("pid", "json") for path in (folder / "run").glob(f"{name}.*.{kind}")]
     return sorted({int(number) for path in paths if (number := path.name.split(".")[1]).isdigit()})
 
 
 def _state(folder: Path, name: str, member: int) -> State | None:
-    """What the client says, or, until it has said anything, what the pid file knows."""
+    """The state that the client has written, or the one of the pid file before that."""
     path = state_path(folder, name, member)
     if (state := read_state(path)) is not None:
         return state
@@ -134,7 +134,7 @@ def _running(folder: Path, name: str, member: int) -> Process | None:
 
 
 def _spawn(folder: Path, name: str, member: int) -> None:
-    """Detached, in its own session. What the last run said is forgotten first, or it would be taken for this one's."""
+    """Start a member in its own session. First deletes the state of its last run, which would be read for this one."""
     path = state_path(folder, name, member)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.unlink(missing_ok=True)
@@ -147,12 +147,12 @@ def _spawn(folder: Path, name: str, member: int) -> None:
             stderr=output,
             start_new_session=True,
         )
-    # Not collected yet, so even a child that died at once is still to be found.
+    # The child is not reaped yet, so its start time can be read even if it has already exited.
     path.with_suffix(".pid").write_text(f"{child.pid} {find_process(child.pid).started}\n")
 
 
 def _await_work(folder: Path, name: str, member: int, wait: float) -> str:
-    """`working`, or `connected` for a producer that has nothing to send for a while."""
+    """Wait for the phase `working`, or `connected` for a producer with nothing to send yet. Returns the phase."""
     path = state_path(folder, name, member)
     begun = time.monotonic()
     while True:
@@ -164,30 +164,30 @@ def _await_work(folder: Path, name: str, member: int, wait: float) -> str:
             return state.phase
         if waited > wait:
             raise LedgerError(
-                f"{name}: started, but no sign of work within {wait:g} s ({state.phase}). It keeps running; "
-                f"look into {path.with_suffix('.out')}, or stop it.",
+                f"{name}: started, but does not work after {wait:g} s (phase {state.phase}). It keeps running. "
+                f"See {path.with_suffix('.out')}, or stop it.",
                 EXIT_DAMAGED,
             )
         time.sleep(OBSERVATION_SECONDS)
 
 
 def _judge_early_end(path: Path, name: str, state: State | None) -> str:
-    """A client with a limit may have finished its work already."""
+    """Raise LedgerError unless the client has exited cleanly, as one with a limit may."""
     if state and state.exit_code == 0:
         return "working"
-    reason = state.message if state and state.message else f"look into {path.with_suffix('.out')}"
-    raise LedgerError(f"{name}: ended right after the start: {reason}", EXIT_DAMAGED)
+    reason = state.message if state and state.message else f"see {path.with_suffix('.out')}"
+    raise LedgerError(f"{name}: exited right after the start: {reason}", EXIT_DAMAGED)
 
 
 def _await_read(folder: Path, client: Definition, members: list[int], seconds: float) -> bool:
-    """False if they have not read everything in time, or one of them ended meanwhile."""
-    from ledger.ends import Ends  # here: all else does without the Kafka library
+    """Wait until all members have read to the end. Returns False on a timeout or if a member exits meanwhile."""
+    from ledger.ends import Ends  # imported here, because everything else works without the Kafka library
 
     ends, deadline = Ends(client), time.monotonic() + seconds
     try:
         while all(_running(folder, client.name, member) for member in members):
             states = [_state(folder, client.name, member) for member in members]
-            # What they say is older than the answer, and none is past an end: equal sums are equal everywhere.
+            # The members' offsets are older than the ends and never past them, so equal sums mean equal offsets.
             if sum(state.counts.get("read_to", 0) for state in states if state) == ends.total():
                 return True
             if time.monotonic() > deadline:
@@ -200,15 +200,17 @@ def _await_read(folder: Path, client: Definition, members: list[int], seconds: f
 
 def _await_end(folder: Path, name: str, member: int, process: Process, deadline: float) -> None:
     if process.wait(deadline - time.monotonic()):
-        _note_kill(folder, name, member, "It was killed; records in flight are unknown.")
+        _note_kill(folder, name, member, "It was killed. The outcome of records in flight is unknown.")
         return
     process.send(signal.SIGKILL)
     process.wait(5.0)
-    _note_kill(folder, name, member, "It did not end in time and was killed; records in flight are unknown.")
+    _note_kill(
+        folder, name, member, "It did not exit in time and was killed. The outcome of records in flight is unknown."
+    )
 
 
 def _note_kill(folder: Path, name: str, member: int, message: str) -> None:
-    """Who ends by itself has written its exit code."""
+    """Record a kill in the state file, unless the client has already written its exit code."""
     state = _state(folder, name, member)
     if state and state.exit_code is None:
         write_state(
@@ -219,7 +221,7 @@ def _note_kill(folder: Path, name: str, member: int, message: str) -> None:
 
 @contextlib.contextmanager
 def _locked(folder: Path, name: str) -> Iterator[None]:
-    """One start or stop of a client at a time."""
+    """Lock a client, so that one start or stop runs at a time."""
     path = folder / "run" / f"{name}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:

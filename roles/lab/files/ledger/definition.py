@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What DIR/clients.json says about a client."""
+"""Definitions of clients from DIR/clients.json."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NAME = re.compile(r"[A-Za-z0-9_-]+")
 
 @dataclass(frozen=True)
 class Definition:
-    """One client; every option has a default but its role and its endpoint file."""
+    """One client. All options except the role and the endpoint file have defaults."""
 
     name: str
     role: str
@@ -30,8 +30,8 @@ class Definition:
     rate: float = 1000.0
     size: int = 200
     keys: int = 100
-    limit: int | None = None  # stop by itself after so many records
-    max_in_flight: int = 10_000  # bounds what can be unknown after a kill
+    limit: int | None = None  # exits after this number of records
+    max_in_flight: int = 10_000  # limits the records with an unknown outcome after a kill
     flush_seconds: float = 10.0
     transaction_size: int = 100
     abort_share: float = 0.0
@@ -46,14 +46,14 @@ class Definition:
     limit_rate: float | None = None
     # processors
     output_topics: tuple[str, ...] = ()
-    # librdkafka properties of this client, over those of the endpoint file
+    # librdkafka properties, which override those of the endpoint file
     config: Mapping[str, Any] = field(default_factory=dict)
-    # name, and file of USER=PASSWORD lines, where the cluster asks for them: an application keeps its own password
+    # user and file with USER=PASSWORD lines, for a cluster that requires a login
     user: str | None = None
     password_file: str | None = None
 
     def login(self) -> dict[str, str]:
-        """Properties that say who this client is; read at each start, so that a password is on no other file."""
+        """librdkafka properties of the login. Read at each start, so that no other file holds a password."""
         if not self.user or not self.password_file:
             return {}
         try:
@@ -73,7 +73,7 @@ class Definition:
 
     @property
     def work_seconds(self) -> float:
-        """Simulated work for each record."""
+        """Seconds of simulated work per record."""
         return max(self.process_ms / 1e3, 1 / self.limit_rate if self.limit_rate else 0.0)
 
     @property
@@ -82,7 +82,7 @@ class Definition:
 
 
 def define(name: str, options: Mapping[str, Any]) -> Definition:
-    """Check the options of one client; every complaint names the client and the key."""
+    """Check the options of one client. Raises LedgerError with the client and the key."""
     if not NAME.fullmatch(name):
         raise LedgerError(f"Client {name!r}: a name consists of letters, digits, '-' and '_'.")
     known = {item.name for item in fields(Definition)} - {"name"}
@@ -116,7 +116,9 @@ def read_definitions(folder: Path) -> dict[str, Definition]:
 def read_definition(folder: Path, name: str) -> Definition:
     found = read_definitions(folder)
     if name not in found:
-        raise LedgerError(f"Client {name!r} is not in {folder / 'clients.json'}; it has {', '.join(found) or 'none'}.")
+        raise LedgerError(
+            f"Client {name!r} is not in {folder / 'clients.json'}, which has {', '.join(found) or 'none'}."
+        )
     return found[name]
 
 
@@ -133,10 +135,10 @@ def _refuse_wrong_values(client: Definition) -> None:
         "process_ms": client.process_ms < 0,
         "limit_rate": client.limit_rate is not None and not client.limit_rate > 0,
         "reset": client.reset not in ("error", "earliest", "latest"),
-        # one member a processor: its output ledger and its transactional id belong to one process
+        # one member only: the output ledger and the transactional id belong to one process
         "members of a processor": client.role == "processor" and client.members != 1,
     }
     for key, is_wrong in wrong.items():
         if is_wrong:
             value = getattr(client, key.split()[0])
-            raise LedgerError(f"Client {client.name!r}: {key} is {value!r}, which is out of its range.")
+            raise LedgerError(f"Client {client.name!r}: {key} is {value!r}, which is out of range.")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The endpoint file that tells a client where its cluster is and what to read and write there."""
+"""The endpoint file of a client: its cluster, and the topics to read and write."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ledger.errors import LedgerError
 
 @dataclass(frozen=True)
 class Endpoint:
-    """What a client was told at its start; it is read once, a running client never moves."""
+    """Content of the endpoint file, read once at the start. A running client never moves."""
 
     bootstrap_servers: str
     alias: str = ""
@@ -27,7 +27,7 @@ class Endpoint:
 
 
 def parse_endpoint(text: str, source: str = "endpoint file") -> Endpoint:
-    """KEY=VALUE lines, quoted as in a shell; comments and keys of other programs are passed over."""
+    """Parse KEY=VALUE lines, quoted as in a shell. Ignores comments and unknown keys."""
     values = {}
     for number, line in enumerate(text.split("\n"), 1):
         line = line.strip()
@@ -40,7 +40,7 @@ def parse_endpoint(text: str, source: str = "endpoint file") -> Endpoint:
             values[key.strip()] = _unquoted(value, f"{source}, line {number}")
     bootstrap = values.get("KAFKA_BOOTSTRAP_SERVERS", "")
     if not bootstrap:
-        raise LedgerError(f"{source} has no KAFKA_BOOTSTRAP_SERVERS; render it before the client is started.")
+        raise LedgerError(f"{source} has no KAFKA_BOOTSTRAP_SERVERS. Render it before you start the client.")
     topics = _names(values.get("KAFKA_TOPICS", ""))
     return Endpoint(
         bootstrap_servers=bootstrap,
@@ -60,18 +60,18 @@ def read_endpoint(path: Path) -> Endpoint:
 
 
 def covers(subscribed: Iterable[str], topic: str) -> bool:
-    """Whether a subscription, of names and of patterns that begin with ^, has this topic."""
+    """Whether a subscription of names, and patterns that start with ``^``, includes this topic."""
     return any(re.match(name, topic) if name.startswith("^") else name == topic for name in subscribed)
 
 
 def _unquoted(value: str, where: str) -> str:
-    """The value that a POSIX shell and systemd read. Never part of a message: it may hold a password."""
+    """The value as a POSIX shell and systemd read it. Errors never contain it, because it may hold a password."""
     try:
         words = shlex.split(value)
     except ValueError as error:
         raise LedgerError(f"{where}: the value is not quoted as in a shell ({error}).") from error
     if len(words) > 1:
-        raise LedgerError(f"{where}: found {len(words)} words, wanted one. Quote a value that holds blanks.")
+        raise LedgerError(f"{where}: found {len(words)} words, wanted one. Quote a value that contains blanks.")
     return "".join(words)
 
 

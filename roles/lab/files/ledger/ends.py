@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Where the logs end that a client reads, as its brokers say."""
+"""Log ends of the topics that a client reads."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ ANSWER_SECONDS = 5.0
 
 
 class Ends:
-    """Asks with what the client itself was given. It never subscribes, so its group does not notice."""
+    """Reads log ends with the configuration of the client. Never subscribes, so it does not affect the group."""
 
     def __init__(self, client: Definition) -> None:
         self._endpoint = read_endpoint(Path(client.endpoint_file))
         self._kafka = Consumer({**consumer_config(client, self._endpoint, 0), "log_level": 0})
 
     def total(self) -> int | None:
-        """Sum over all partitions that it reads; None while a broker does not tell one of them."""
+        """Sum of the log ends of all partitions that the client reads. None while one of them is unknown."""
         try:
             topics = self._kafka.list_topics(timeout=ANSWER_SECONDS).topics.values()
             places = [

@@ -1,19 +1,19 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Longest silence between events, in little memory."""
+"""Longest interval without an event, computed in little memory."""
 
 from __future__ import annotations
 
 from array import array
 from dataclasses import asdict, dataclass
 
-GRAIN_US = 1000  # events closer than this are one stretch of activity; every longer silence is exact
+GRAIN_US = 1000  # events closer than this are one stretch of activity; longer gaps are exact
 
 
 @dataclass(frozen=True)
 class Window:
-    """Where to look; None: as far as there are events."""
+    """Window in which to search for gaps. None: from the first, or to the last event."""
 
     start: int | None = None
     end: int | None = None
@@ -21,7 +21,7 @@ class Window:
 
 @dataclass(frozen=True)
 class Gap:
-    """A silence. `open`: it touches an edge of the window, so the real one may be longer than seen."""
+    """An interval without events. `open`: it touches an edge of the window, so it may really be longer."""
 
     seconds: float
     start: int
@@ -33,7 +33,7 @@ class Gap:
 
 
 class Activity:
-    """When something happened, kept as stretches without a pause: their number depends on time, not on records."""
+    """Times of events, stored as stretches without a pause. Their number depends on time, not on records."""
 
     def __init__(self) -> None:
         self._starts = array("q")
@@ -51,7 +51,7 @@ class Activity:
         self._ends.extend(other._ends)
 
     def longest_gap(self, window: Window) -> Gap | None:
-        """None if nothing is known: no event and no full window, or one event alone. 0 s: none longer than GRAIN_US."""
+        """The longest gap. 0 s: none exceeds GRAIN_US. None: no event and no full window, or a single event."""
         low, high = window.start, window.end
         edge, is_edge = low, True
         longest: Gap | None = None

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How many records are due."""
+"""Number of records that are due."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ TICK_SECONDS = 0.01
 
 @dataclass
 class Pace:
-    """A smooth rate by a monotonic clock.
+    """A constant rate on a monotonic clock.
 
-    After a stall at most half a second's worth is caught up: a burst after an outage would be measured as part of it.
+    Catches up at most half a second of records after a stall, because a burst would distort the measured outage.
     """
 
     rate: float
@@ -23,7 +23,7 @@ class Pace:
     given: int = 0
 
     def due(self, now: float, room: int) -> int:
-        """Records to send now, at most `room`; what exceeds the catch-up is given up, not owed."""
+        """Number of records to send now, at most `room`. Records beyond the catch-up limit are dropped."""
         owed = int((now - self.start) * self.rate) - self.given
         allowed = max(1, int(self.rate * CATCH_UP_SECONDS))
         if owed > allowed:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Operating system processes: which one is ours, and when it is gone."""
+"""Identify operating system processes, and wait for their end."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Process:
-    """A pid alone is recycled; together with its start time it names one process for ever."""
+    """A process, identified by its pid and start time, because the kernel reuses pids."""
 
     pid: int
     started: int  # clock ticks since boot, /proc/<pid>/stat field 22
 
     def is_running(self) -> bool:
-        """A zombie is over, even while nobody has collected it."""
+        """Whether the process runs. A zombie does not."""
         fields = _stat_fields(self.pid)
         return bool(fields) and int(fields[19]) == self.started and fields[0] not in ("Z", "X")
 
     def send(self, signum: signal.Signals) -> bool:
-        """Signal exactly this process; False if it was gone."""
+        """Signal exactly this process. Returns False if it is gone."""
         try:
             handle = os.pidfd_open(self.pid)
         except ProcessLookupError:
             return False
         try:
-            # The handle pins the pid: checked after it was opened, the signal cannot hit a successor.
+            # The open handle reserves the pid. After this check the signal cannot reach another process.
             if not self.is_running():
                 return False
             signal.pidfd_send_signal(handle, signum)
@@ -43,7 +43,7 @@ class Process:
         return True
 
     def wait(self, seconds: float) -> bool:
-        """True as soon as the process has ended, False if it still runs after the bound."""
+        """Wait for the end of the process. Returns False if it still runs after ``seconds``."""
         try:
             handle = os.pidfd_open(self.pid)
         except ProcessLookupError:
@@ -70,13 +70,13 @@ def find_process(pid: int) -> Process:
 
 
 def started_at_us(process: Process) -> int:
-    """Wall clock of the start, for people."""
+    """Wall clock time of the start, for display."""
     boot = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
     return int((boot + process.started / os.sysconf("SC_CLK_TCK")) * 1_000_000)
 
 
 def _stat_fields(pid: int) -> list[str]:
-    """Fields from the third (state) on; the second, the command's name, may hold blanks and brackets."""
+    """Fields from the third (state) on. The second, the command name, may contain blanks and parentheses."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The processor: consume, transform, produce, and commit the input's position in the same transaction."""
+"""The processor: consume, transform, produce, and commit the input offsets in the same transaction."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ledger.transaction import OutcomeUnknownError, Transactions
 
 @dataclass
 class Counts:
-    """Of this run."""
+    """Counts of this run."""
 
     processed: int = 0
     transactions: int = 0
@@ -33,12 +33,12 @@ class Counts:
 
 
 class Processor:
-    """Exactly once on one cluster: input position and output become visible together or not at all."""
+    """Processes exactly once on one cluster: input offsets and output become visible together or not at all."""
 
     def __init__(self, client: Definition, endpoint: Endpoint, folder: Path, life: Life) -> None:
         self._outputs = client.output_topics or endpoint.topics
         if loop := set(self._outputs) & set(endpoint.subscribe):
-            raise LedgerError(f"Processor {client.name!r} would read what it writes: {', '.join(sorted(loop))}.")
+            raise LedgerError(f"Processor {client.name!r} would read its own output topics: {', '.join(sorted(loop))}.")
         if not self._outputs:
             raise LedgerError(f"Processor {client.name!r} has no output_topics, and its endpoint file no KAFKA_TOPICS.")
         self._ledger, _identity = open_ledger(ledger_path(folder, client.name), "consumer", client.consumer_group)
@@ -77,10 +77,10 @@ class Processor:
             self._life.count(self._all_counts())
 
     def _transact(self, records: list[Received]) -> None:
-        """Announce output and input, one transaction, then its end in both ledgers.
+        """Announce output and input, run one transaction, then record its end in both ledgers.
 
-        Q lines without an end are a transaction whose outcome the ledger does not know: the checker neither counts them
-        as processed nor as lost. The number of a transaction is its first output's sequence number: never used twice.
+        Q lines without an end are a transaction with an unknown outcome: the checker counts them neither as processed
+        nor as lost. The number of a transaction is the sequence number of its first output, which is unique.
         """
         numbers = self._outbox.announce(len(records))
         time_us = now_us()
@@ -113,7 +113,7 @@ class Processor:
         return self._transactions.commit()
 
     def _rewind(self, records: list[Received]) -> None:
-        """The transaction is gone, so its input is read again: from the first record of each partition still ours."""
+        """Read the input of an aborted transaction again, from its first record in each assigned partition."""
         first: dict[tuple[str, int], int] = {}
         for record in records:
             first.setdefault((record.topic, record.partition), record.offset)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The producer: announces, sends, and writes down what became of each record."""
+"""The producer: announces, sends, and records the outcome of each record."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ledger.record import key_of, topic_of, value_of
 from ledger.state import Life
 from ledger.store import last_announced, ledger_path, now_us, open_ledger
 
-# These say that the record is not in the log. Everything else (time-outs above all) leaves it open.
+# Errors after which the record is certainly not in the log. After all others, such as timeouts, that is unknown.
 REFUSALS = {
     KafkaError._PURGE_QUEUE,
     KafkaError._UNKNOWN_TOPIC,
@@ -37,7 +37,7 @@ REFUSALS = {
 
 @dataclass
 class Counts:
-    """Of this run."""
+    """Counts of this run."""
 
     announced: int = 0
     acknowledged: int = 0
@@ -51,7 +51,7 @@ class Counts:
 
 
 def producer_config(client: Definition, endpoint: Endpoint) -> dict[str, object]:
-    """Properties of the endpoint and the client may tune everything but what the ledger's promises rest on."""
+    """Properties of the endpoint and the client, except those on which the guarantees of the ledger depend."""
     return {
         "bootstrap.servers": endpoint.bootstrap_servers,
         "client.id": client.name,
@@ -66,7 +66,7 @@ def producer_config(client: Definition, endpoint: Endpoint) -> dict[str, object]
 
 
 class Outbox:
-    """Sequence numbers, the ledger of what was sent, and the outcome of each record."""
+    """Sequence numbers, the ledger of sent records, and the outcome of each record."""
 
     def __init__(self, client: Definition, folder: Path, output: bool = False) -> None:
         path = ledger_path(folder, client.name, output=output)
@@ -75,7 +75,7 @@ class Outbox:
         self.counts = Counts()
 
     def announce(self, records: int) -> range:
-        """On disk before the first of them is sent: what was in flight at a kill is then known to be unknown."""
+        """Write the announcements before the first record is sent. After a kill they show the unknown outcomes."""
         numbers = range(self.next_seq, self.next_seq + records)
         self.next_seq = numbers.stop
         self.ledger.add("A", numbers.start, numbers.stop - 1, now_us())
@@ -93,7 +93,7 @@ class Outbox:
         self.counts.aborted += 1
 
     def settle(self, numbers: range, delivered: dict[int, Message], committed: bool) -> None:
-        """Write down the end of a transaction: one time for all, that of the call's return."""
+        """Record the end of a transaction. All records get the time at which the call returned."""
         time_us = now_us()
         for seq in numbers:
             if committed:
@@ -116,7 +116,7 @@ class Outbox:
 
 
 class PlainProducer:
-    """Idempotent, acks=all, one delivery report a record."""
+    """Idempotent producer with acks=all and one delivery report per record."""
 
     def __init__(self, client: Definition, endpoint: Endpoint, outbox: Outbox, life: Life) -> None:
         self._client, self._endpoint, self._outbox, self._life = client, endpoint, outbox, life
@@ -156,7 +156,7 @@ class PlainProducer:
                 self._outbox.unsent(seq, type(error).__name__)
 
     def _serve(self, until: float) -> None:
-        """Poll returns after each report: keep to the tick, or every report would become a batch of its own."""
+        """Poll until the next tick. Poll returns after each report, and a batch per report would be slow."""
         while (left := until - time.monotonic()) > 0:
             self._kafka.poll(left)
 
@@ -180,13 +180,15 @@ class PlainProducer:
         if self._fatal:
             return self._life.end(EXIT_BROKEN, self._fatal, vars(counts))
         if open_records:
-            text = f"{open_records} records without an outcome after {self._client.flush_seconds:g} s of flushing."
+            text = (
+                f"The outcome of {open_records} records is unknown after a flush of {self._client.flush_seconds:g} s."
+            )
             return self._life.end(EXIT_UNCLEAN, text, vars(counts))
         return self._life.end(EXIT_CLEAN, "", vars(counts))
 
 
 def connect(kafka: KafkaProducer, endpoint: Endpoint, life: Life) -> None:
-    """Ask the broker for each topic, until it answers or the client is told to stop; a missing topic is an error."""
+    """Wait until the broker returns each topic, or the client must stop. Raises LedgerError for a missing topic."""
     if not endpoint.topics:
         raise LedgerError("The endpoint file has no KAFKA_TOPICS, so there is nothing to write to.")
     for topic in endpoint.topics:
@@ -200,7 +202,7 @@ def connect(kafka: KafkaProducer, endpoint: Endpoint, life: Life) -> None:
             if found.error is not None:
                 raise LedgerError(
                     f"Topic {topic!r} on {endpoint.alias or endpoint.bootstrap_servers}: {found.error.str()}. "
-                    "Create it before its producer is started.",
+                    "Create it before you start its producer.",
                     EXIT_BROKEN,
                 )
             break

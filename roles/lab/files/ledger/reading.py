@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Ledgers as blocks of lines: a block is handled column by column, which is several times faster than line by line."""
+"""Read ledgers as blocks of lines. Handling a block by columns is several times faster than line by line."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Blocks = Iterator[Lines]
 
 @dataclass(frozen=True)
 class Ledger:
-    """A ledger that can be read as often as needed."""
+    """A ledger that can be read repeatedly."""
 
     name: str
     header: Sequence[str]
@@ -43,7 +43,7 @@ def kinds_of(lines: Lines) -> set[bytes]:
 
 
 def columns(lines: Lines, width: int) -> list[Lines]:
-    """One list a field. A line with another number of fields shifts all that follow, so every line is counted."""
+    """One list per field. Checks the field count of each line, because a wrong one would shift all later fields."""
     if not lines:
         return [[] for _column in range(width)]
     fields = TAB.join(lines).split(TAB)
@@ -54,13 +54,13 @@ def columns(lines: Lines, width: int) -> list[Lines]:
 
 
 def place_of(line: bytes) -> dict[str, object]:
-    """Where a K, X or P line says the record is: all end in topic, partition, offset, time."""
+    """Topic, partition and offset of a K, X or P line. All of these lines end with topic, partition, offset, time."""
     topic, partition, offset, time_us = line.decode().split("\t")[-4:]
     return {"topic": topic, "partition": int(partition), "offset": int(offset), "time_us": int(time_us)}
 
 
 def settled(ledger: Ledger) -> Blocks:
-    """Lines of a processor's transactions as P lines of its commit; those without an end as M lines, at the end."""
+    """A processor's lines, with Q lines as P lines at the commit. Those without an end become M lines at the end."""
     open_lines: dict[bytes, Lines] = {}
     is_plain = True
     for block in ledger.read():
@@ -89,7 +89,7 @@ def time_of(line: bytes) -> int:
 
 
 def merged(streams: Sequence[Blocks]) -> Blocks:
-    """P lines of several members in the order of time, in runs as long as one member has nothing in between."""
+    """P lines of several members in the order of time, in blocks of one member each."""
     heads = [head for stream in streams if (head := _next_head(stream)) is not None]
     while len(heads) > 1:
         heads.sort(key=lambda head: time_of(head[0][0]))
@@ -112,9 +112,9 @@ def _next_head(stream: Blocks) -> tuple[Lines, Blocks] | None:
 
 @contextlib.contextmanager
 def blaming(*ledgers: Ledger) -> Iterator[None]:
-    """A line that cannot be understood is told with the ledgers it may be in."""
+    """Turn a parse error into a LedgerError that names the ledgers."""
     try:
         yield
     except (ValueError, IndexError) as error:
         names = ", ".join(ledger.name for ledger in ledgers)
-        raise LedgerError(f"Ledger {names} holds a line that no ledger client writes: {error}.") from error
+        raise LedgerError(f"Ledger {names} has an invalid line: {error}.") from error

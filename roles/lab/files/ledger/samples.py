@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Second pass, only where something was found: where the sample records are."""
+"""Find the offsets of sample records in a second pass over the ledgers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Wanted = Mapping[str, Mapping[str, Sequence[Record]]]  # group -> class -> recor
 
 
 def find_places(ledgers: Sequence[Ledger], wanted: Wanted) -> dict[str, dict[str, object]]:
-    """group -> class -> [{producer, seq, sent, processed: [place, ...]}]; nothing wanted, nothing read."""
+    """group -> class -> [{producer, seq, sent, processed: [place, ...]}]. Reads no ledger if `wanted` is empty."""
     records = {record for classes in wanted.values() for items in classes.values() for record in items}
     sent = _sent_places([ledger for ledger in ledgers if ledger.is_producer], records)
     result: dict[str, dict[str, object]] = {}

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a producer's ledger says, by sequence number: a byte for the outcome, two for the topic."""
+"""A producer's ledger by sequence number: one byte for the outcome, two for the topic."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OTHER_OUTCOMES = {b"F": FAILED, b"U": ANNOUNCED, b"X": ABORTED}
 
 @dataclass
 class Sent:
-    """Everything one producer announced."""
+    """All records that one producer announced."""
 
     owner: str
     outcomes: bytearray = field(default_factory=bytearray)
@@ -34,7 +34,7 @@ def read_sent(ledger: Ledger) -> Sent:
     with blaming(ledger):
         for block in ledger.read():
             others = [line for line in block if not line.startswith(b"K")]
-            # A number is announced once and before its outcome, so announcements of a block may go first.
+            # A number is announced once and before its outcome, so the announcements of a block can be read first.
             for line in of_kind(others, b"A"):
                 _mark, first, last, _time = line.split(TAB)
                 _announce(sent, int(first), int(last))
@@ -60,7 +60,7 @@ def _acknowledge(sent: Sent, lines: Lines) -> None:
     for seq in seqs:
         outcomes[seq] = ACKNOWLEDGED
     known = {topic: _topic_number(sent, topic.decode()) for topic in dict.fromkeys(topics)}
-    if set(known.values()) - {0}:  # 0 is what they are already
+    if set(known.values()) - {0}:  # 0 is the initial value
         for seq, topic in zip(seqs, topics, strict=True):
             topic_numbers[seq] = known[topic]
     for time_us in dict.fromkeys(times):

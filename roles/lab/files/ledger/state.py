@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a running client says about itself, for `control`: DIR/run/NAME.MEMBER.json."""
+"""State file of a running client for `control`: DIR/run/NAME.MEMBER.json."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WRITE_SECONDS = 1.0
 
 @dataclass
 class State:
-    """phase: starting -> connected -> working -> ended. exit_code stays null until the client ended by itself."""
+    """phase: starting -> connected -> working -> ended. exit_code is null until the client exits by itself."""
 
     pid: int
     started: int
@@ -40,7 +40,7 @@ def state_path(folder: Path, client: str, member: int) -> Path:
 
 
 def read_state(path: Path) -> State | None:
-    """None: never started here."""
+    """The state, or None if the client was never started."""
     try:
         return State(**json.loads(path.read_text()))
     except FileNotFoundError:
@@ -48,7 +48,7 @@ def read_state(path: Path) -> State | None:
 
 
 def write_state(path: Path, state: State) -> None:
-    """Atomic: a reader sees the old state or the new one."""
+    """Write the state atomically: a reader gets the old state or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_suffix(f".{os.getpid()}.tmp")
     draft.write_text(json.dumps(asdict(state)))
@@ -56,7 +56,7 @@ def write_state(path: Path, state: State) -> None:
 
 
 class Life:
-    """The life of one client process: its state file, and the wish to end it."""
+    """The state file of one client process, and whether it has been asked to stop."""
 
     def __init__(self, path: Path) -> None:
         self.stopping = False
@@ -69,13 +69,13 @@ class Life:
         signal.signal(signal.SIGINT, self._on_signal)
 
     def reach(self, phase: str) -> None:
-        """Tell at once what `control start` waits for; phases are told once."""
+        """Write a new phase at once, because `control start` waits for it. A repeated phase is not written."""
         if self._state.phase != phase and self._state.phase != "working":
             self._state.phase = phase
             self._write()
 
     def count(self, counts: Mapping[str, int]) -> None:
-        """Tell the counts of this run now and then."""
+        """Write the counts of this run at intervals."""
         if time.monotonic() - self._written >= WRITE_SECONDS:
             self._state.counts = dict(counts)
             self._write()

@@ -1,26 +1,26 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The ledger file: one line a record, tab separated, append only, readable while it is being written.
+"""The ledger file: one line per record, tab separated, append only, readable while it is written.
 
 =====  ==================================================  =================================================
 line   fields                                              meaning
 =====  ==================================================  =================================================
 ``H``  version, role, owner, member                        first line; owner = producer identity or group
-``S``  us, event, cluster alias, topics                    a start or a stop, with what it reads or writes
-``A``  first, last, us                                     announced: these sequence numbers are about to be sent
+``S``  us, event, cluster alias, topics                    a start or a stop, with the topics read or written
+``A``  first, last, us                                     announced: the client is about to send these numbers
 ``K``  seq, topic, partition, offset, us                   acknowledged (transactions: after the commit)
-``F``  seq, us, reason                                     refused by the broker or never sent
-``U``  seq, us, reason                                     failed in a way that does not tell whether it was written
+``F``  seq, us, reason                                     rejected by the broker or never sent
+``U``  seq, us, reason                                     failed; unknown whether it was written
 ``X``  seq, topic, partition, offset, us                   aborted on purpose with its transaction
 ``P``  producer, seq, key, topic, partition, offset, us    processed
 ``Q``  transaction, then as P                              processed inside a transaction that is still open
 ``C``  transaction, us                                     that transaction was committed
-``D``  transaction, us                                     that transaction was given up
+``D``  transaction, us                                     that transaction was aborted
 =====  ==================================================  =================================================
 
-Times are microseconds since 1970. A line that was cut short by a SIGKILL is ended with ``CUT`` by the next writer, so
-that no reader takes it for a whole one.
+Times are microseconds since 1970. The next writer ends a line that a SIGKILL cut off with ``CUT``, so that readers
+ignore it.
 """
 
 from __future__ import annotations
@@ -37,24 +37,24 @@ from ledger.errors import LedgerError
 
 VERSION = "1"
 CUT = b"\t!"
-BLOCK = 128 << 10  # small enough for the caches: a third faster than a megabyte
+BLOCK = 128 << 10  # fits the CPU caches: a third faster than a megabyte
 FLUSH_SECONDS = 0.2
 BUFFERED_BYTES = 256 << 10
 
 
 def now_us() -> int:
-    """Wall clock in microseconds: the ledgers of one machine are compared with each other."""
+    """Wall clock in microseconds, to compare the ledgers of one machine."""
     return time.time_ns() // 1000
 
 
 def ledger_path(folder: Path, client: str, member: int = 0, output: bool = False) -> Path:
-    """``ledger-<client>[.member][.out].log``; a processor's second ledger, of what it produced, is the ``out`` one."""
+    """``ledger-<client>[.member][.out].log``. ``out`` is the second ledger of a processor, for its output."""
     suffix = f".{member}" if member else ""
     return folder / f"ledger-{client}{suffix}{'.out' if output else ''}.log"
 
 
 class Writer:
-    """Appends lines to one ledger; the only writer of that file, guarded by a lock that dies with the process."""
+    """Appends lines to one ledger. A lock, which ends with the process, makes it the only writer."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -64,7 +64,7 @@ class Writer:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             os.close(self._file)
-            raise LedgerError(f"Ledger {path} is being written by another process; stop that client first.") from error
+            raise LedgerError(f"Ledger {path} is open in another process. Stop that client first.") from error
         self._lines: list[str] = []
         self._size = 0
         self._flushed = time.monotonic()
@@ -72,13 +72,13 @@ class Writer:
             os.write(self._file, CUT + b"\n")
 
     def add(self, *fields: object) -> None:
-        """Buffer one line; the caller decides with `flush` what must be on its way to disk before what."""
+        """Buffer one line. The caller orders the writes with `flush`."""
         line = "\t".join(map(str, fields))
         self._lines.append(line)
         self._size += len(line)
 
     def flush(self) -> None:
-        """Hand everything to the kernel: it survives the death of this process (not of the machine)."""
+        """Write the buffer to the kernel. It survives a crash of this process, but not of the machine."""
         if self._lines:
             rest = memoryview(("\n".join(self._lines) + "\n").encode())
             self._lines.clear()
@@ -88,7 +88,7 @@ class Writer:
         self._flushed = time.monotonic()
 
     def flush_if_due(self) -> None:
-        """Bound what a kill can take from the ledger."""
+        """Flush at intervals, to limit the lines that a kill can lose."""
         if self._size > BUFFERED_BYTES or time.monotonic() - self._flushed >= FLUSH_SECONDS:
             self.flush()
 
@@ -98,10 +98,10 @@ class Writer:
 
 
 def open_ledger(path: Path, role: str, owner: str, member: int = 0) -> tuple[Writer, str]:
-    """Open for appending and give the owner as the header has it.
+    """Open a ledger for appending. Returns the writer and the owner from the header.
 
-    A producer's identity gets a random part once, at the birth of its ledger: records of an earlier ledger of the same
-    name, still in the topic, are then never taken for records of this one.
+    A new ledger adds a random part to the identity of its producer. Records of an earlier ledger of the same name,
+    which may still be in the topic, then never count for this one.
     """
     writer = Writer(path)
     header = read_header(path)
@@ -122,7 +122,7 @@ def open_ledger(path: Path, role: str, owner: str, member: int = 0) -> tuple[Wri
 
 
 def read_header(path: Path) -> list[str] | None:
-    """Fields of the first line; None where the file is missing, empty, or died before its first line was whole."""
+    """Fields of the first line. None if the file is missing or empty, or its first line is incomplete."""
     with contextlib.suppress(FileNotFoundError), path.open("rb") as file:
         line = file.readline()
         fields = line.decode(errors="replace").rstrip("\n").split("\t")
@@ -132,7 +132,7 @@ def read_header(path: Path) -> list[str] | None:
 
 
 def read_blocks(path: Path) -> Iterator[list[bytes]]:
-    """Whole lines, some thousands at a time; what was cut short is left out, at the end and before a restart."""
+    """Complete lines in blocks of some thousands. Skips cut lines, at the end and before a restart."""
     rest = b""
     with path.open("rb", buffering=0) as file:
         while block := file.read(BLOCK):
@@ -146,7 +146,7 @@ def read_blocks(path: Path) -> Iterator[list[bytes]]:
 
 
 def last_announced(path: Path) -> int:
-    """Highest sequence number ever announced, -1 for none; reads from the end, so a long ledger costs no time."""
+    """Highest announced sequence number, or -1. Reads from the end, so the length of the ledger does not matter."""
     size = path.stat().st_size
     span = 64 << 10
     with path.open("rb") as file:
@@ -154,7 +154,7 @@ def last_announced(path: Path) -> int:
             start = max(0, size - span)
             file.seek(start)
             lines = file.read(size - start).split(b"\n")
-            # The first piece may start in the middle of a line, the last one may end in the middle.
+            # The first line of the piece may lack its start, the last one its end.
             for line in reversed(lines[1 if start else 0 : -1]):
                 if line.startswith(b"A\t") and not line.endswith(CUT):
                     return int(line.split(b"\t")[2])

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What the ledgers of a group's members say: one byte a record, no object."""
+"""Processed records of a group, from the ledgers of its members: one byte per record, no object."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ledger.reading import TAB, Blocks, Ledger, Lines, blaming, columns, kinds_o
 from ledger.sent import Sent
 
 SAMPLES = 20
-MOST = 2  # "more than once" needs no exact number
+MOST = 2  # 2 stands for "more than once"
 MAYBE = 0x80
 Row = tuple[int, bytes, bytes]  # sequence number, key, line
 
 
 @dataclass
 class Disorder:
-    """One record that came after a later one of its key."""
+    """One record that was processed after a later record of its key."""
 
     producer: str
     seq: int
@@ -34,7 +34,7 @@ class Disorder:
 
 @dataclass
 class Taken:
-    """Everything one group processed."""
+    """All records that one group processed."""
 
     group: str
     sent: dict[str, Sent]
@@ -53,7 +53,7 @@ class Taken:
 
 
 def read_taken(group: str, ledgers: Sequence[Ledger], sent: dict[str, Sent]) -> Taken:
-    """A record may be processed by one member and again by another: only time tells which was first."""
+    """Read the ledgers of all members in the order of time, because two members may process the same record."""
     taken = Taken(group, sent, {owner: bytearray(len(item.outcomes)) for owner, item in sent.items()})
     maybe: Lines = []
     with blaming(*ledgers):
@@ -64,7 +64,7 @@ def read_taken(group: str, ledgers: Sequence[Ledger], sent: dict[str, Sent]) -> 
 
 
 def _records(taken: Taken, ledger: Ledger, maybe: Lines) -> Blocks:
-    """P lines only; the subscriptions are noted on the way, and what may have been processed is put aside."""
+    """Yield the P lines. Also collects the subscriptions, and M lines (maybe processed) in `maybe`."""
     for block in settled(ledger):
         kinds = kinds_of(block)
         if kinds == {b"P"}:
@@ -123,7 +123,7 @@ def _note_disorder(taken: Taken, disorder: Disorder) -> None:
 
 
 def _note_maybe(taken: Taken, lines: Lines) -> None:
-    """Only where nothing else is known: a record that came again was processed."""
+    """Mark records as maybe processed, unless a P line shows that they were processed."""
     for line in lines:
         _mark, owner, number, _rest = line.split(TAB, 3)
         counts = taken.counts.get(owner.decode(), bytearray())

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Kafka transactions with a bound, and with an honest outcome."""
+"""Kafka transactions with a time limit and an explicit unknown outcome."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ CALL_SECONDS = 5.0
 
 
 class OutcomeUnknownError(Exception):
-    """Kafka neither confirmed nor denied the commit: the records may be in the log for ever, or never."""
+    """Kafka neither confirmed nor rejected the commit, so it is unknown whether the records are in the log."""
 
 
 class Transactions:
-    """One transactional producer. A fixed transactional.id fences what a killed predecessor left open."""
+    """A transactional producer. Its fixed transactional.id fences the open transaction of a killed predecessor."""
 
     def __init__(self, config: dict[str, object], transactional_id: str, life: Life, bound_seconds: float) -> None:
         self.kafka = KafkaProducer({**config, "transactional.id": transactional_id, "error_cb": lambda _error: None})
@@ -30,7 +30,7 @@ class Transactions:
         self.delivered: dict[int, Message] = {}
 
     def initialise(self) -> bool:
-        """Waits for a reachable coordinator; False when told to stop first."""
+        """Wait for a reachable coordinator. Returns False if the client must stop first."""
         while not self._life.stopping:
             if self._tried(lambda: self.kafka.init_transactions(1.0)):
                 return True
@@ -44,7 +44,7 @@ class Transactions:
         self.kafka.produce(topic, value, key, on_delivery=lambda error, message: self._report(seq, error, message))
 
     def commit(self) -> bool:
-        """True: committed. False: given up and aborted, nothing of it will ever be read. Else OutcomeUnknownError."""
+        """Return True if committed, False if aborted. Raises OutcomeUnknownError after the time limit."""
         started = time.monotonic()
         while time.monotonic() - started < self._bound:
             try:
@@ -57,10 +57,10 @@ class Transactions:
                     return False
                 if not reason.retriable():
                     raise OutcomeUnknownError(reason.str()) from error
-        raise OutcomeUnknownError(f"no answer to the commit in {self._bound:g} s")
+        raise OutcomeUnknownError(f"no response to the commit within {self._bound:g} s")
 
     def send_offsets(self, committed_offsets: list[TopicPartition], group: object) -> bool:
-        """False: given up and aborted, as when the group was rebalanced in the meantime."""
+        """Add the input offsets. Returns False if the transaction was aborted, for example after a rebalance."""
         started = time.monotonic()
         while time.monotonic() - started < self._bound:
             try:
@@ -80,20 +80,20 @@ class Transactions:
         while time.monotonic() - started < self._bound:
             if self._tried(lambda: self.kafka.abort_transaction(CALL_SECONDS)):
                 return
-        raise OutcomeUnknownError(f"no answer to the abort in {self._bound:g} s")
+        raise OutcomeUnknownError(f"no response to the abort within {self._bound:g} s")
 
     def flush(self) -> None:
         self.kafka.flush(self._bound)
 
     def _tried(self, call: Callable[[], object]) -> bool:
-        """False: try again. What Kafka calls neither retriable nor abortable ends the client."""
+        """Call once. Returns False for a retriable error. Raises LedgerError for one that is not abortable either."""
         try:
             call()
         except KafkaException as error:
             reason = error.args[0]
             if reason.retriable() or reason.code() in (KafkaError._TIMED_OUT, KafkaError._TRANSPORT):
                 return False
-            raise LedgerError(f"Transaction refused: {reason.str()}", EXIT_BROKEN) from error
+            raise LedgerError(f"Kafka rejected the transaction: {reason.str()}", EXIT_BROKEN) from error
         return True
 
     def _report(self, seq: int, error: KafkaError | None, message: Message) -> None:

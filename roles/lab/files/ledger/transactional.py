@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The transactional producer: batches, a share of them aborted on purpose."""
+"""The transactional producer: sends batches and aborts a share of them on purpose."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from ledger.transaction import OutcomeUnknownError, Transactions
 
 
 def is_aborted(number: int, share: float) -> bool:
-    """Spread evenly: of the first n transactions, n * share are aborted."""
+    """Whether to abort this transaction. Aborts are spread evenly: n * share of the first n transactions."""
     return int((number + 1) * share) > int(number * share)
 
 
 class TransactionalProducer:
-    """Acknowledged means: commit_transaction returned."""
+    """A record counts as acknowledged when commit_transaction returns."""
 
     def __init__(self, client: Definition, endpoint: Endpoint, outbox: Outbox, life: Life) -> None:
         self._client, self._endpoint, self._outbox, self._life = client, endpoint, outbox, life
@@ -67,7 +67,7 @@ class TransactionalProducer:
         return self._client.transaction_size if limit is None else max(0, limit - self._outbox.counts.announced)
 
     def _transact(self, records: int) -> None:
-        """The whole outcome of a transaction is in the ledger before the next one is announced."""
+        """Run one transaction. Its whole outcome is in the ledger before the next one is announced."""
         numbers = self._outbox.announce(records)
         self._transactions.begin()
         for seq in numbers:
@@ -78,7 +78,7 @@ class TransactionalProducer:
         aborts = is_aborted(self._number, self._client.abort_share)
         self._number += 1
         if aborts:
-            # Flushed first: aborted records must really be in the log, or no reader could fall for them.
+            # Flush first, so that the aborted records are really in the log and test the readers.
             self._transactions.flush()
             self._transactions.abort()
         committed = not aborts and self._transactions.commit()
