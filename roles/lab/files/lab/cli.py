@@ -37,7 +37,7 @@ def parser() -> argparse.ArgumentParser:
     up.add_argument("--brokers", type=int, help="brokers of each cluster, 1 to 3, default 1")
     up.add_argument("--workers", type=int, help="Connect workers of each cluster, 1 or 2, default 1")
     for name, what in (("kafka", "brokers"), ("connect", "Connect workers")):
-        text = f"version of the {what} of a cluster, as P=3.9.1"
+        text = f"version of the {what} of a cluster, such as P=3.9.1"
         up.add_argument(f"--{name}-version", action="append", metavar="ALIAS=VERSION", type=_version, help=text)
     up.add_argument("--fresh", action="store_true", help="stop, remove all data, then start")
     up.add_argument("--check", action="store_true", help="only report what would be started")
@@ -71,7 +71,7 @@ def _command(commands: Any, name: str, text: str) -> argparse.ArgumentParser:
 def _version(text: str) -> tuple[str, str]:
     alias, sign, version = text.partition("=")
     if alias not in ALIASES or not sign or not version:
-        raise argparse.ArgumentTypeError(f"{text!r} is no ALIAS=VERSION such as P=3.9.1")
+        raise argparse.ArgumentTypeError(f"found {text!r}, wanted ALIAS=VERSION such as P=3.9.1")
     return alias, version
 
 

@@ -57,7 +57,7 @@ class Settings:
     #: Number of brokers in each cluster; ``workers`` is the number of Connect workers.
     brokers: int = 1
     workers: int = 1
-    # Kafka versions by alias, the lab's own for those that are not named.
+    #: Kafka versions by alias. The default is ``KAFKA_VERSION``.
     kafka_versions: Mapping[str, str] = field(default_factory=dict)
     connect_versions: Mapping[str, str] = field(default_factory=dict)
 

@@ -23,12 +23,12 @@ STAMP = "verified.json"
 
 
 def pinned(version: str) -> Path:
-    """The checksums of one Kafka version; raises for a version without them."""
+    """The file with the checksums of one Kafka version. Raises LabError if there is none."""
     own = CHECKSUMS if version == KAFKA_VERSION else CHECKSUMS.with_name(f"jars-{version}.sha256")
     if not own.exists():
         known = sorted(path.stem.removeprefix("jars-") for path in CHECKSUMS.parent.glob("jars-*.sha256"))
         raise LabError(
-            f"The lab has no checksums of Kafka {version}; it has those of {', '.join([*known, KAFKA_VERSION])}."
+            f"The lab has no checksums of Kafka {version}. It has those of {', '.join([*known, KAFKA_VERSION])}."
         )
     return own
 

@@ -32,7 +32,7 @@ class Starter:
     clusters: dict[str, Cluster]
     settings: Settings
     java: Java
-    # By Kafka version: the folder of jars, and the options for the class archives of a part.
+    #: By Kafka version: the folder of jars, and a function from the name of a part to its class archive options.
     jars: Mapping[str, tuple[Path, Callable[[str], Sequence[str]]]]
     progress: Progress
     started: list[tuple[str, str]] = field(default_factory=list)
