@@ -107,7 +107,7 @@ def test_status_of_a_stopped_lab_shows_unknown_memory(lab: Lab) -> None:
 
 
 def test_an_unknown_part_is_reported_with_the_known_ones(lab: Lab) -> None:
-    with pytest.raises(LabError, match="no part 'X' 'broker'. Its parts are P broker, P connect, B broker"):
+    with pytest.raises(LabError, match=r"no part 'X' 'broker'\. Its parts are P broker, P connect, B broker"):
         lab.kill("X", "broker")
 
 
