@@ -44,7 +44,7 @@ def test_a_good_plan_is_proven_and_its_page_needs_no_network(good: dict[str, Any
 SHORT = {"default.api.timeout.ms": "5000", "request.timeout.ms": "3000"}
 Change = Callable[[dict[str, Any]], Any]
 CASES: dict[str, tuple[Change, tuple[str, ...], dict[str, str], str]] = {
-    "wrong cluster": (lambda d: d["clusters"]["P"].update(cluster_id="other"), (), {}, "must be other"),
+    "wrong cluster": (lambda d: d["clusters"]["P"].update(cluster_id="other"), (), {}, "must have the id other"),
     "broker unreachable": (
         lambda d: d["clusters"]["B"].update(bootstrap_servers="127.0.0.1:1", client=SHORT),
         (),

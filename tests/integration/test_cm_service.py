@@ -232,7 +232,7 @@ def test_an_endless_restart_is_left_at_the_bound_and_joined_by_the_next_run(cm: 
     result = run(cm, state="restarted", wait_timeout=1.5)
     assert (result["error"]["code"], result["state"]) == ("cm_command_unfinished", "STARTING")
     assert "Start on" in result["msg"]
-    assert "joins it" in result["error"]["hint"]
+    assert "to wait for it" in result["error"]["hint"]
     number = result["commands"][0]["id"]
     stalled = run(cm, state="restarted", stall_timeout=0.5)
     assert ("no progress" in stalled["msg"], stalled["commands"][0]["id"]) == (True, number)
