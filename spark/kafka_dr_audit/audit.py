@@ -119,7 +119,7 @@ def _keep(output: Path, document: Mapping[str, Any]) -> None:
 
 
 def _unread(pairs: list[PartitionPair], plan: AuditPlan, reader: FingerprintReader) -> dict[Scope, list[int]]:
-    """Partitions that have offsets but showed no record: aborted records must explain that, or compaction."""
+    """Return partitions with offsets but without a visible record, unless aborted records or compaction explain it."""
     found: dict[Scope, list[int]] = {}
     for pair in pairs:
         for name in SIDES:

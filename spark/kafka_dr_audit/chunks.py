@@ -92,7 +92,7 @@ class Chunker:
 
     def __init__(self, size: int, watched: Sequence[int] = (), border: int | None = None) -> None:
         if size & (size - 1) or size < 4:
-            raise ValueError(f"A chunk has a power of two of records on average, at least 4, not {size}.")
+            raise ValueError(f"The average chunk size must be a power of two of at least 4, found {size}.")
         self._mask = np.uint64(size - 1)
         self._smallest, self._largest = size // 4, size * 8
         self._watched = list(watched)

@@ -20,9 +20,8 @@ UNEXPECTED = (500, {"message": "unexpected call"})
 class ScriptedServer:
     """Returns scripted responses to calls, then ``endless``. The calls and the remaining responses can be inspected.
 
-    A response is a status, a content (None: empty; text unchanged; other values as JSON) and optional headers. Status
-    0:
-    no response.
+    A response is a status, a content (None: empty; text unchanged; other values as JSON) and optional headers.
+    Status 0: no response.
     """
 
     def __init__(self) -> None:

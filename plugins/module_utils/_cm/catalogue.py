@@ -60,28 +60,28 @@ class Catalogue:
         """Return the property with this name, or None. Raises ``cm_property_ambiguous`` if several match."""
         # Most properties belong to the service, so search it before asking for the names of its role groups.
         if not self._wanted:
-            own = find(asked, self.level(None))
-            if own:
-                return self._single(asked, own)
-        found = [one for level in self.levels() if level for one in find(asked, self.level(level))]
-        return self._single(asked, found) if found else None
+            of_service = find(asked, self.level(None))
+            if of_service:
+                return self._single(asked, of_service)
+        matches = [match for level in self.levels() if level for match in find(asked, self.level(level))]
+        return self._single(asked, matches) if matches else None
 
     def require(self, asked: str) -> Property:
         """Return the property with this name. The error ``cm_property_unknown`` suggests similar names."""
-        found = self.find(asked)
-        if found is None:
+        match = self.find(asked)
+        if match is None:
             raise self.missing(asked)
-        return found
+        return match
 
     def missing(self, asked: str) -> DrError:
         """Return the error for a property that does not exist."""
         levels = [level or f'service "{self.service.name}"' for level in self.levels()]
         return unknown(asked, levels, self.everything(), self.runtime(), self.service.client.url)
 
-    def _single(self, asked: str, found: list[Property]) -> Property:
-        if len(found) == 1:
-            return found[0]
-        places = ", ".join(f'"{one.name}" of {one.level}' for one in found)
+    def _single(self, asked: str, matches: list[Property]) -> Property:
+        if len(matches) == 1:
+            return matches[0]
+        places = ", ".join(f'"{match.name}" of {match.level}' for match in matches)
         hint = "Use the API name of the property, and set its role group in the option role_group."
         text = f'The name "{asked}" matches several properties: {places}.'
         raise DrError("cm_property_ambiguous", text, hint, self.service.client.url)
@@ -98,7 +98,7 @@ class Catalogue:
         based = [group for group in groups if group.role_type == wanted and group.base]
         if named or based:
             return (named or based)[0]
-        there = ", ".join(f'"{group.name}" ({group.role_type})' for group in groups) or "none"
+        existing = ", ".join(f'"{group.name}" ({group.role_type})' for group in groups) or "none"
         names = [name for group in groups for name in (group.name, group.role_type)]
-        text = f'The service "{self.service.name}" has no role group "{wanted}". Its role groups: {there}.'
+        text = f'The service "{self.service.name}" has no role group "{wanted}". Its role groups: {existing}.'
         raise DrError("cm_group_not_found", text, nearest(wanted, names).strip(), self.service.client.url)

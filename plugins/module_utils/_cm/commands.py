@@ -146,7 +146,7 @@ class Runner:
         """Wait until the command of another user or program has ended, successfully or not."""
         return self._follow(verb, "awaited", command, time.monotonic())
 
-    # ---- getting a command
+    # ---- obtaining a command
 
     def _obtain(self, verb: str, before: Service) -> tuple[Command | None, str]:
         for attempt in range(_TRIES):
@@ -236,7 +236,7 @@ class Runner:
         # A command of the whole cluster may not concern this service. Join one that does; do not wait for the others.
         return mine + [command for command in of_cluster if command.service or verb_of(command)]
 
-    # ---- its end
+    # ---- waiting for its end
 
     def _follow(self, verb: str, how: str, command: Command | None, start: float) -> Ran:
         """Add the command to ``ran``, wait for its end, and store the result."""

@@ -93,7 +93,9 @@ class CmService:
     def runtime_version(self) -> str:
         """Read the version of the cluster's Runtime. "": Cloudera Manager does not report it."""
         clusters = self._items(self.client.call("GET", "/clusters"))
-        return next((str(one.get("fullVersion") or "") for one in clusters if one.get("name") == self.cluster), "")
+        return next(
+            (str(cluster.get("fullVersion") or "") for cluster in clusters if cluster.get("name") == self.cluster), ""
+        )
 
     # ---- effects
 
@@ -165,15 +167,15 @@ class CmService:
     def _only_one(self) -> Service:
         path = quoted("clusters", self.cluster, "services")
         services = [Service.parse(item) for item in self._items(self._get(path))]
-        fitting = [service for service in services if service.type == SRM_TYPE]
-        if len(fitting) == 1:
-            return fitting[0]
-        there = ", ".join(f'"{service.name}" ({service.type})' for service in services) or "none"
-        found = f"{len(fitting)} of them" if fitting else "none"
+        matches = [service for service in services if service.type == SRM_TYPE]
+        if len(matches) == 1:
+            return matches[0]
+        existing = ", ".join(f'"{service.name}" ({service.type})' for service in services) or "none"
+        count = f"{len(matches)} of them" if matches else "none"
         raise DrError(
             "cm_service_not_found",
-            f'Wanted exactly one service of the type {SRM_TYPE} in cluster "{self.cluster}", found {found}. '
-            f"Services there: {there}.",
+            f'Wanted exactly one service of the type {SRM_TYPE} in cluster "{self.cluster}", found {count}. '
+            f"Services there: {existing}.",
             "Set service in kafka_dr_srm.<alias> (option service) to the name of the service.",
             self.client.url,
         )
@@ -184,17 +186,17 @@ class CmService:
         try:
             clusters = [str(item.get("name")) for item in self._items(self.client.call("GET", "/clusters"))]
             if self.cluster not in clusters:
-                there = ", ".join(f'"{name}"' for name in clusters) or "none"
-                text = f'There is no cluster "{self.cluster}" in Cloudera Manager. Clusters there: {there}.'
+                existing = ", ".join(f'"{name}"' for name in clusters) or "none"
+                text = f'There is no cluster "{self.cluster}" in Cloudera Manager. Clusters there: {existing}.'
                 return DrError("cm_cluster_not_found", text, nearest(self.cluster, clusters).strip(), url)
-            found = self._items(self.client.call("GET", quoted("clusters", self.cluster, "services")))
+            services = self._items(self.client.call("GET", quoted("clusters", self.cluster, "services")))
         except DrError:
             return error
-        names = {str(item.get("name")): str(item.get("type")) for item in found}
+        names = {str(item.get("name")): str(item.get("type")) for item in services}
         if not self._name or self._name in names:
             return error
-        there = ", ".join(f'"{name}" ({kind})' for name, kind in names.items()) or "none"
-        text = f'There is no service "{self._name}" in cluster "{self.cluster}". Services there: {there}.'
+        existing = ", ".join(f'"{name}" ({kind})' for name, kind in names.items()) or "none"
+        text = f'There is no service "{self._name}" in cluster "{self.cluster}". Services there: {existing}.'
         return DrError("cm_service_not_found", text, nearest(self._name, names).strip(), url)
 
 

@@ -83,14 +83,14 @@ def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: 
     if replicated_offsets(rest, connector):
         rest.reset_offsets(connector)
     change_offsets(rest, connector, source_alias, wanted)
-    found = read_back(rest, connector, None, lambda shown: shown == dict(wanted))
-    if found != dict(wanted):
-        differ = sorted(key for key in {*found, *wanted} if found.get(key) != wanted.get(key))
-        topic, index = differ[0]
+    stored = read_back(rest, connector, None, lambda shown: shown == dict(wanted))
+    if stored != dict(wanted):
+        wrong = sorted(key for key in {*stored, *wanted} if stored.get(key) != wanted.get(key))
+        topic, index = wrong[0]
         raise DrError(
             "offsets_not_set",
-            f'The connector "{connector}" has wrong stored offsets on {len(differ)} partitions:'
-            f" {topic}-{index}: wanted {wanted.get(differ[0])}, found {found.get(differ[0])}.",
+            f'The connector "{connector}" has wrong stored offsets on {len(wrong)} partitions:'
+            f" {topic}-{index}: wanted {wanted.get(wrong[0])}, found {stored.get(wrong[0])}.",
             "The connector is stopped and replicates nothing. Start the same playbook again.",
             rest.url,
         )

@@ -124,15 +124,15 @@ def joined(results: Iterable[Result]) -> Result:
     ``extra["connectors"]`` lists the connectors of all results, in order. The first failure becomes the failure of the
     merged result. Later failures become warnings.
     """
-    whole = Result(extra={"connectors": []})
-    for one in results:
-        whole.outcomes += one.outcomes
-        whole.warnings += [text for text in one.warnings if text not in whole.warnings]
-        if one.failure is not None and whole.failure is not None:
-            whole.warnings.append(one.failure.sentence())
-        whole.failure = whole.failure or one.failure
-        whole.extra["connectors"] += one.extra.get("connectors", [])
-    return whole
+    merged = Result(extra={"connectors": []})
+    for result in results:
+        merged.outcomes += result.outcomes
+        merged.warnings += [text for text in result.warnings if text not in merged.warnings]
+        if result.failure is not None and merged.failure is not None:
+            merged.warnings.append(result.failure.sentence())
+        merged.failure = merged.failure or result.failure
+        merged.extra["connectors"] += result.extra.get("connectors", [])
+    return merged
 
 
 class StoredOffsets(Protocol):
@@ -248,11 +248,11 @@ class Engine(Protocol):
     def offsets(self, source: str, target: str) -> StoredOffsets:
         """The flow's stored offsets, for writing. Raises ``no_offsets`` if the engine cannot change them."""
 
-    def forget(self, gone: str, here: str, check: bool) -> list[Outcome]:
-        """Remove all stored offsets that the engine can read, of both flows, because a new cluster replaces ``gone``.
+    def forget(self, lost: str, remaining: str, check: bool) -> list[Outcome]:
+        """Remove all stored offsets that the engine can read, of both flows, because a new cluster replaces ``lost``.
 
-        The flow from ``gone`` to ``here`` then replicates the new cluster from the start. The engine also removes other
-        state that refers to the lost cluster. Raises ``not_stopped`` unless the flows are stopped.
+        The flow from ``lost`` to ``remaining`` then replicates the new cluster from the start. The engine also removes
+        other state that refers to the lost cluster. Raises ``not_stopped`` unless the flows are stopped.
         """
 
 

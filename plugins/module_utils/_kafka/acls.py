@@ -37,7 +37,7 @@ _BATCH = 5000
 # librdkafka calls the resource type CLUSTER "BROKER", its name in configurations.
 _LIBRARY_TYPES = {"cluster": "BROKER"}
 # A broker that refuses one ACL with one of these error codes refuses all of them.
-_WHOLE = ("no_authorizer", "not_authorized")
+_REFUSES_ALL = ("no_authorizer", "not_authorized")
 _TYPES = {name.lower(): kind for kind, name in _LIBRARY_TYPES.items()}
 
 
@@ -47,12 +47,12 @@ def describe(kafka: Kafka, principals: Sequence[str] | None) -> set[Acl]:
     ACLs for resource types that librdkafka does not know are left out.
     """
     asked: Sequence[str | None] = [None] if principals is None else principals
-    return _found(kafka, [_filter(ResourceType.ANY, principal, AclPermissionType.ANY) for principal in asked])
+    return _matching(kafka, [_filter(ResourceType.ANY, principal, AclPermissionType.ANY) for principal in asked])
 
 
 def denied(kafka: Kafka) -> set[Acl]:
     """Return all DENY ACLs on topics, of every principal. One request, whose response omits the ALLOW ACLs."""
-    return _found(kafka, [_filter(ResourceType.TOPIC, None, AclPermissionType.DENY)])
+    return _matching(kafka, [_filter(ResourceType.TOPIC, None, AclPermissionType.DENY)])
 
 
 def _filter(kind: Any, principal: Any, permission: Any) -> Any:
@@ -61,13 +61,13 @@ def _filter(kind: Any, principal: Any, permission: Any) -> Any:
     return AclBindingFilter(*place, principal, any_text, AclOperation.ANY, permission)
 
 
-def _found(kafka: Kafka, filters: Sequence[Any]) -> set[Acl]:
-    futures = [kafka.admin.describe_acls(one, request_timeout=kafka.timeout) for one in filters]
+def _matching(kafka: Kafka, filters: Sequence[Any]) -> set[Acl]:
+    futures = [kafka.admin.describe_acls(acl_filter, request_timeout=kafka.timeout) for acl_filter in filters]
     kafka.note_request("describe_acls", filters=len(filters))
-    found = [binding for future in futures for binding in _settle(kafka, future, "list the ACLs")]
-    if filters and not found:
+    bindings = [binding for future in futures for binding in _settle(kafka, future, "list the ACLs")]
+    if filters and not bindings:
         _prove_that_it_was_sent(kafka)
-    return {_acl(binding) for binding in found if _is_known(binding)}
+    return {_acl(binding) for binding in bindings if _is_known(binding)}
 
 
 def _prove_that_it_was_sent(kafka: Kafka) -> None:
@@ -141,7 +141,7 @@ def _outcome(kafka: Kafka, change: Change, future: Future[Any]) -> Outcome:
     try:
         _settle(kafka, future, f"{change.action} an ACL")
     except DrError as error:
-        if error.code in _WHOLE:
+        if error.code in _REFUSES_ALL:
             raise
         return Outcome(change, "failed", error.sentence())
     return Outcome(change, "done")
@@ -157,7 +157,7 @@ def _delete(kafka: Kafka, changes: Sequence[Change]) -> list[Future[Any]]:
     """Each filter sets every field, so it matches exactly one ACL. A literal "*" is a plain name here."""
     filters = [AclBindingFilter(*_fields(change.before or {})) for change in changes]
     futures = kafka.admin.delete_acls(filters, request_timeout=kafka.timeout)
-    return [futures[one] for one in filters]
+    return [futures[acl_filter] for acl_filter in filters]
 
 
 def _fields(parts: Any) -> tuple[Any, ...]:
@@ -177,9 +177,9 @@ def _unsettled(kafka: Kafka, changes: Iterable[Change]) -> list[Change]:
     """Return the changes that are not visible yet: a broker learns of a change from the controller a moment later."""
     listed = list(changes)
     parts = [Acl(**(change.after or change.before or {})) for change in listed]
-    found = describe(kafka, sorted({acl.principal for acl in parts}))
+    current = describe(kafka, sorted({acl.principal for acl in parts}))
     pairs = zip(listed, parts, strict=True)
-    return [change for change, acl in pairs if (acl in found) != (change.after is not None)]
+    return [change for change, acl in pairs if (acl in current) != (change.after is not None)]
 
 
 def wait_for_broker(kafka: Kafka, outcomes: Iterable[Outcome], bounds: Bounds) -> DrError | None:

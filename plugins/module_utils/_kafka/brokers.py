@@ -25,8 +25,8 @@ _PROTOCOL = "inter.broker.protocol.version"
 def brokers(kafka: Kafka) -> dict[str, Any]:
     """Return the cluster id, the controller and the brokers. ``protocol`` is None if the broker reports none."""
     kafka.note_request("describe_cluster")
-    found = kafka.settle(kafka.admin.describe_cluster(request_timeout=kafka.timeout), "describe the cluster")
-    nodes = sorted(found.nodes, key=lambda node: node.id)
+    described = kafka.settle(kafka.admin.describe_cluster(request_timeout=kafka.timeout), "describe the cluster")
+    nodes = sorted(described.nodes, key=lambda node: node.id)
     kafka.note_request("describe_configs", brokers=1)
     asked = kafka.admin.describe_configs(
         [ConfigResource(ResourceType.BROKER, str(nodes[0].id))], request_timeout=kafka.timeout
@@ -34,8 +34,8 @@ def brokers(kafka: Kafka) -> dict[str, Any]:
     settings = kafka.settle(next(iter(asked.values())), "describe the settings of a broker")
     protocol = settings.get(_PROTOCOL)
     return {
-        "cluster_id": found.cluster_id,
-        "controller": found.controller.id if found.controller else None,
+        "cluster_id": described.cluster_id,
+        "controller": described.controller.id if described.controller else None,
         "brokers": [{"id": node.id, "host": node.host, "port": node.port, "rack": node.rack} for node in nodes],
         "protocol": protocol.value if protocol else None,
     }

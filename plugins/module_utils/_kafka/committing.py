@@ -108,7 +108,7 @@ def _hold(kafka: Kafka, plans: list[GroupPlan], seconds: float) -> int:
         waited = wait_until(lambda: _moved(kafka, held), bool, Bounds(seconds, 0.5))
         if not waited.done:
             return count
-        count += sum(len(one) for one in waited.state.values())
+        count += sum(len(offsets) for offsets in waited.state.values())
         kafka_groups.commit(kafka, waited.state)
     raise DrError(
         "offsets_moved",
@@ -122,8 +122,8 @@ def _hold(kafka: Kafka, plans: list[GroupPlan], seconds: float) -> int:
 
 def _moved(kafka: Kafka, held: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, int]]:
     now = kafka_groups.committed_offsets(kafka, list(held))
-    found = {
+    changed = {
         group: {key: offset for key, offset in committed_offsets.items() if now[group].get(key) != offset}
         for group, committed_offsets in held.items()
     }
-    return {group: committed_offsets for group, committed_offsets in found.items() if committed_offsets}
+    return {group: committed_offsets for group, committed_offsets in changed.items() if committed_offsets}

@@ -60,20 +60,20 @@ def may_have_members(kafka: Kafka, group: str) -> bool:
 
 def _state(kafka: Kafka, group: str, future: Future[Any]) -> GroupState:
     try:
-        found = future.result(timeout=kafka.timeout + 5)
+        described = future.result(timeout=kafka.timeout + 5)
     except KafkaException as error:
         # Later protocol versions return this error. Earlier ones return a dead group.
         if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
             return GroupState(group, ABSENT)
         raise kafka.explain(error, f'describe group "{group}"') from error
-    members = tuple(_member(member) for member in found.members)
-    kind = found.type.name.lower() if found.type is not None and found.type.name != "UNKNOWN" else None
-    return GroupState(group, found.state.name, kind, members)
+    members = tuple(_member(member) for member in described.members)
+    kind = described.type.name.lower() if described.type is not None and described.type.name != "UNKNOWN" else None
+    return GroupState(group, described.state.name, kind, members)
 
 
 def _member(member: Any) -> Member:
     assigned = member.assignment.topic_partitions if member.assignment is not None else []
-    partitions = tuple(sorted((one.topic, one.partition) for one in assigned))
+    partitions = tuple(sorted((partition.topic, partition.partition) for partition in assigned))
     return Member(member.member_id, member.client_id, member.host, member.group_instance_id or None, partitions)
 
 
@@ -84,7 +84,9 @@ def committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[P
     ``offsets_unknown`` if it does not end.
     """
     waited = wait_until(
-        lambda: known_committed_offsets(kafka, groups), lambda found: not _unknown(found), Bounds(kafka.timeout, 0.2)
+        lambda: known_committed_offsets(kafka, groups),
+        lambda offsets: not _unknown(offsets),
+        Bounds(kafka.timeout, 0.2),
     )
     unknown = _unknown(waited.state)
     if unknown:
@@ -96,15 +98,15 @@ def committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[P
             kafka.bootstrap_servers,
         )
     return {
-        group: {partition: offset for partition, offset in found.items() if offset is not None}
-        for group, found in waited.state.items()
+        group: {partition: offset for partition, offset in offsets.items() if offset is not None}
+        for group, offsets in waited.state.items()
     }
 
 
-def _unknown(found: Mapping[str, Mapping[Partition, int | None]]) -> list[str]:
+def _unknown(committed: Mapping[str, Mapping[Partition, int | None]]) -> list[str]:
     return [
         f"{group} {topic}-{number}"
-        for group, offsets in found.items()
+        for group, offsets in committed.items()
         for (topic, number), offset in offsets.items()
         if offset is None
     ]
@@ -121,16 +123,16 @@ def known_committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, 
         )[group]
         for group in groups
     }
-    found: dict[str, dict[Partition, int | None]] = {}
+    committed: dict[str, dict[Partition, int | None]] = {}
     for group, future in futures.items():
         answer = kafka.settle(future, f'read the committed offsets of group "{group}"')
-        found[group] = {}
-        for one in answer.topic_partitions or ():
-            if one.error is not None:
-                found[group][(one.topic, one.partition)] = None
-            elif one.offset >= 0:
-                found[group][(one.topic, one.partition)] = one.offset
-    return found
+        committed[group] = {}
+        for row in answer.topic_partitions or ():
+            if row.error is not None:
+                committed[group][(row.topic, row.partition)] = None
+            elif row.offset >= 0:
+                committed[group][(row.topic, row.partition)] = row.offset
+    return committed
 
 
 def delete(kafka: Kafka, groups: Collection[str]) -> None:
@@ -153,7 +155,9 @@ def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[
     The commit has no leader epoch: the epoch of another cluster would make the log look truncated to the consumer.
     """
     kafka.note_request(
-        "alter_consumer_group_offsets", groups=len(wanted), partitions=sum(len(one) for one in wanted.values())
+        "alter_consumer_group_offsets",
+        groups=len(wanted),
+        partitions=sum(len(offsets_of_group) for offsets_of_group in wanted.values()),
     )
     futures = {}
     for group, offsets in wanted.items():
@@ -174,5 +178,5 @@ def _committed(
     except TimeoutError:
         return dict.fromkeys(wanted, f"The broker did not answer within {kafka.timeout:g} s.")
     return {
-        (one.topic, one.partition): None if one.error is None else one.error.str() for one in answer.topic_partitions
+        (row.topic, row.partition): None if row.error is None else row.error.str() for row in answer.topic_partitions
     }

@@ -258,7 +258,7 @@ def last_data_records(
     Reads growing windows backward from the end, for all partitions at once. Raises ``read_timeout`` or
     ``read_incomplete`` if a range could not be read.
     """
-    found: dict[Partition, Record | None] = dict.fromkeys(ranges)
+    records: dict[Partition, Record | None] = dict.fromkeys(ranges)
     open_ends = {partition: end for partition, (start, end) in ranges.items() if start < end}
     for window in _back(ranges.values()):
         if not open_ends:
@@ -266,10 +266,10 @@ def last_data_records(
         windows = {p: (max(ranges[p][0], end - window), end) for p, end in open_ends.items()}
         for partition, read in read_ranges(kafka, windows, Reading(isolation, last_only=True)).items():
             _require(kafka, partition, read)
-            found[partition] = read.records[-1] if read.records else None
+            records[partition] = read.records[-1] if read.records else None
         # The next window ends where this one began, unless that was the start of the range.
-        open_ends = {p: w[0] for p, w in windows.items() if found[p] is None and w[0] > ranges[p][0]}
-    return found
+        open_ends = {p: w[0] for p, w in windows.items() if records[p] is None and w[0] > ranges[p][0]}
+    return records
 
 
 def _back(ranges: Iterable[Range]) -> Iterable[int]:
@@ -309,8 +309,8 @@ def data_after(
             ends[partition] = span[1]
     while open_places:
         starts = {p: max(offsets[-1], (ranges[p] or (0, 0))[0]) for p, offsets in open_places.items()}
-        found = has_data(kafka, {p: (start, ends[p]) for p, start in starts.items()}, isolation)
-        for partition, answer in found.items():
+        answers_now = has_data(kafka, {p: (start, ends[p]) for p, start in starts.items()}, isolation)
+        for partition, answer in answers_now.items():
             offsets = open_places[partition]
             # No record up to the end: check the next lower offset. A record, or unknown: so for all lower offsets too.
             for offset in [offsets.pop()] if answer is False else offsets:

@@ -79,9 +79,9 @@ class Replayer:
             producer.begin_transaction()
             for record in records:
                 self._produce(topic, record, cluster, progress[0])
-            for one in progress:
-                value = json.dumps(one.as_dict(), sort_keys=True).encode()
-                producer.produce(self._topic, key=one.key.encode(), value=value, partition=0)
+            for item in progress:
+                value = json.dumps(item.as_dict(), sort_keys=True).encode()
+                producer.produce(self._topic, key=item.key.encode(), value=value, partition=0)
             require_ownership()
             producer.commit_transaction(self._kafka.timeout)
         except KafkaException as error:

@@ -62,8 +62,8 @@ _OPENING = Bounds(120.0, 0.2, 10.0)
 # long as its consumer, which needs one second for _CONSUMER_OFFSETS partitions.
 _ADMIN_OFFSETS = 1000
 _CONSUMER_OFFSETS = 13_000
-# Special values of the timestamp in a ListOffsets request.
-_PLACES = {"earliest": -2, "latest": -1}
+# Special timestamps in a ListOffsets request: the log start offset and the end offset.
+_EARLIEST, _LATEST = -2, -1
 # The KRaft controller refuses a request that writes more than 10,000 metadata records
 # (QuorumController.MAX_RECORDS_PER_USER_OP). A topic costs one record, and each partition and setting one more.
 _RECORD_BUDGET = 9000
@@ -86,11 +86,11 @@ def remember(kafka: Kafka, topics: Collection[str], settings: Collection[str]) -
     Log start offsets are cached too. End offsets are cached only if the caller fills ``kafka.seen_ends``. Use this only
     in a read-only module for which answers that are a few seconds old are recent enough, and never in a cutover.
     """
-    found = _describe(kafka, topics, dict.fromkeys(topics, settings))
-    kafka.seen_topics, kafka.seen_settings = found, frozenset(settings)
+    described = _describe(kafka, topics, dict.fromkeys(topics, settings))
+    kafka.seen_topics, kafka.seen_settings = described, frozenset(settings)
     kafka.seen_starts, kafka.seen_ends = {}, {}
-    there = [state for state in found.values() if state is not None]
-    _starts(kafka, sorted((state.name, index) for state in there for index in range(state.partitions)))
+    existing = [state for state in described.values() if state is not None]
+    _starts(kafka, sorted((state.name, index) for state in existing for index in range(state.partitions)))
 
 
 def describe(
@@ -100,29 +100,29 @@ def describe(
 
     ``settings``: the settings to read too, by topic, as for :func:`with_config`. Both requests are sent at once.
     """
-    seen = kafka.seen_topics
-    if seen is None or not all(kafka.seen_settings.issuperset(wanted) for wanted in (settings or {}).values()):
+    cached = kafka.seen_topics
+    if cached is None or not all(kafka.seen_settings.issuperset(wanted) for wanted in (settings or {}).values()):
         return _describe(kafka, topics, settings)
-    unseen = [name for name in topics if name not in seen]
-    if unseen:
-        seen.update(_describe(kafka, unseen, dict.fromkeys(unseen, kafka.seen_settings)))
-    return {name: seen[name] for name in topics}
+    missing = [name for name in topics if name not in cached]
+    if missing:
+        cached.update(_describe(kafka, missing, dict.fromkeys(missing, kafka.seen_settings)))
+    return {name: cached[name] for name in topics}
 
 
 def _describe(
     kafka: Kafka, topics: Collection[str], settings: Mapping[str, Collection[str]] | None
 ) -> dict[str, TopicState | None]:
     states: dict[str, TopicState | None] = {}
-    asked = settings or {}
+    wanted = settings or {}
     for batch in _batches(list(topics), lambda name: 1, _DESCRIBE_BATCH):
         kafka.note_request("describe_topics", topics=len(batch))
         with without_collector():
             futures = kafka.admin.describe_topics(TopicCollection(batch), request_timeout=kafka.timeout)
-            configs = _ask_settings(kafka, [name for name in batch if name in asked])
-            found = {name: _state(kafka, name, future) for name, future in futures.items()}
-            there = {name: future for name, future in configs.items() if found[name] is not None}
-            states.update(found)
-            states.update(_with_settings(kafka, found, there, asked))
+            configs = _ask_settings(kafka, [name for name in batch if name in wanted])
+            described = {name: _state(kafka, name, future) for name, future in futures.items()}
+            existing = {name: future for name, future in configs.items() if described[name] is not None}
+            states.update(described)
+            states.update(_with_settings(kafka, described, existing, wanted))
     return states
 
 
@@ -214,7 +214,7 @@ def _reported(
     reported: dict[Partition, T | str] = dict.fromkeys(sorted(asked), "")
 
     def observe() -> list[Partition]:
-        unreported = [key for key, found in reported.items() if isinstance(found, str)]
+        unreported = [key for key, answer in reported.items() if isinstance(answer, str)]
         reported.update(ask(unreported))
         return [key for key in unreported if isinstance(reported[key], str)]
 
@@ -260,97 +260,109 @@ def known_ranges(
 
 
 def _ranges(kafka: Kafka, partitions: Iterable[Partition], isolation: str) -> dict[Partition, tuple[int, int] | str]:
-    asked = sorted(set(partitions))
-    if not asked:
+    wanted = sorted(set(partitions))
+    if not wanted:
         return {}
-    starts = _starts(kafka, asked)
-    seen = isolation == "read_committed" and kafka.seen_ends.keys() >= set(asked)
-    ends = kafka.seen_ends if seen else _offsets(kafka, dict.fromkeys(asked, _PLACES["latest"]), isolation, "latest")
+    starts = _starts(kafka, wanted)
+    cached = isolation == "read_committed" and kafka.seen_ends.keys() >= set(wanted)
+    ends = kafka.seen_ends if cached else _offsets(kafka, dict.fromkeys(wanted, _LATEST), isolation, "latest")
     ranges: dict[Partition, tuple[int, int] | str] = {}
-    for partition in asked:
+    for partition in wanted:
         start, end = starts[partition], ends[partition]
         ranges[partition] = start if isinstance(start, str) else end if isinstance(end, str) else (start, end)
     return ranges
 
 
-def _starts(kafka: Kafka, asked: list[Partition]) -> dict[Partition, int | str]:
-    seen = kafka.seen_starts
-    unseen = [partition for partition in asked if partition not in seen]
-    places = dict.fromkeys(unseen, _PLACES["earliest"])
-    found = _offsets(kafka, places, "read_committed", "earliest")
+def _starts(kafka: Kafka, wanted: list[Partition]) -> dict[Partition, int | str]:
+    cached = kafka.seen_starts
+    missing = [partition for partition in wanted if partition not in cached]
+    timestamps = dict.fromkeys(missing, _EARLIEST)
+    read = _offsets(kafka, timestamps, "read_committed", "earliest")
     if kafka.seen_topics is not None:
-        seen.update({partition: start for partition, start in found.items() if not isinstance(start, str)})
-    return {partition: found[partition] if partition in found else seen[partition] for partition in asked}
+        cached.update({partition: start for partition, start in read.items() if not isinstance(start, str)})
+    return {partition: read[partition] if partition in read else cached[partition] for partition in wanted}
 
 
-def _offsets(kafka: Kafka, places: Mapping[Partition, int], isolation: str, which: str) -> dict[Partition, int | str]:
-    """Return the offset of each partition at a value of ``_PLACES`` or at a time (epoch ms), or the broker's error.
+def _offsets(
+    kafka: Kafka, timestamps: Mapping[Partition, int], isolation: str, which: str
+) -> dict[Partition, int | str]:
+    """Return the offset of each partition at its timestamp, or the broker's error text.
 
-    -1: no record has that timestamp or a later one. ``which``: how the request is named in ``requests``.
+    ``timestamps``: epoch ms, ``_EARLIEST`` or ``_LATEST``. -1 as an offset: no record has that
+    timestamp or a later one. ``which``: how the request is named in ``requests``.
     """
-    found: dict[Partition, int | str] = {}
-    if len(places) > _ADMIN_OFFSETS:
-        found.update(_ask_consumer(kafka, places, isolation, which))
-    elif places:
-        found.update(_ask_admin(kafka, places, isolation, which))
-    again = [partition for partition in places if not isinstance(found.get(partition), int)]
-    if again:
+    offsets: dict[Partition, int | str] = {}
+    if len(timestamps) > _ADMIN_OFFSETS:
+        offsets.update(_ask_consumer(kafka, timestamps, isolation, which))
+    elif timestamps:
+        offsets.update(_ask_admin(kafka, timestamps, isolation, which))
+    failed = [partition for partition in timestamps if not isinstance(offsets.get(partition), int)]
+    if failed:
         # librdkafka's admin client (2.16) refreshes its metadata when a leader has moved, but not when the same broker
         # leads in a later epoch (FENCED_LEADER_EPOCH, after a broker restart). Brokers would refuse it for minutes.
         names(kafka)
-    for batch in _batches(again, lambda partition: 1, _ADMIN_OFFSETS):
-        found.update(_ask_admin(kafka, {partition: places[partition] for partition in batch}, isolation, which))
-    return found
+    for batch in _batches(failed, lambda partition: 1, _ADMIN_OFFSETS):
+        offsets.update(_ask_admin(kafka, {partition: timestamps[partition] for partition in batch}, isolation, which))
+    return offsets
 
 
-def offsets_at(kafka: Kafka, moments: Mapping[Partition, int]) -> dict[Partition, int | None]:
+def offsets_at(kafka: Kafka, timestamps: Mapping[Partition, int]) -> dict[Partition, int | None]:
     """Return the first offset of each partition whose record has the given timestamp (epoch ms) or a later one.
 
     None: the partition has no such record. Raises ``offsets_unknown`` if an offset stays unavailable after retries.
     """
     reported = _reported(
-        lambda unreported: _offsets(kafka, {key: moments[key] for key in unreported}, "read_uncommitted", "time"),
-        moments,
+        lambda unreported: _offsets(kafka, {key: timestamps[key] for key in unreported}, "read_uncommitted", "time"),
+        timestamps,
     )
     unreported = {key: reason for key, reason in reported.items() if isinstance(reason, str)}
     _require_answers(kafka, unreported, "Offsets by time")
     return {key: None if offset < 0 else offset for key, offset in reported.items() if not isinstance(offset, str)}
 
 
-def _ask_consumer(kafka: Kafka, moments: Mapping[Partition, int], isolation: str, which: str) -> dict[Partition, int]:
+def _ask_consumer(
+    kafka: Kafka, timestamps: Mapping[Partition, int], isolation: str, which: str
+) -> dict[Partition, int]:
     """Read the offsets of many partitions with a consumer.
 
     If one partition of a batch fails, the whole batch is left out: the consumer does not report which one failed.
     """
-    found: dict[Partition, int] = {}
+    offsets: dict[Partition, int] = {}
     consumer = kafka.consumer(isolation)
     try:
-        for batch in _batches(sorted(moments), lambda partition: 1, _CONSUMER_OFFSETS):
+        for batch in _batches(sorted(timestamps), lambda partition: 1, _CONSUMER_OFFSETS):
             kafka.note_request("list_offsets", partitions=len(batch), at=which, isolation=isolation)
-            asked = [TopicPartition(topic, index, moments[topic, index]) for topic, index in batch]
+            asked = [TopicPartition(topic, index, timestamps[topic, index]) for topic, index in batch]
             with suppress(KafkaException):
                 answers = consumer.offsets_for_times(asked, timeout=kafka.timeout)
-                found.update({(one.topic, one.partition): one.offset for one in answers if one.error is None})
+                offsets.update(
+                    {(answer.topic, answer.partition): answer.offset for answer in answers if answer.error is None}
+                )
     finally:
         consumer.close()
-    return found
+    return offsets
 
 
-def _ask_admin(kafka: Kafka, places: Mapping[Partition, int], isolation: str, which: str) -> dict[Partition, int | str]:
-    kafka.note_request("list_offsets", partitions=len(places), at=which, isolation=isolation)
-    special = {_PLACES["earliest"]: OffsetSpec.earliest(), _PLACES["latest"]: OffsetSpec.latest()}
-    specs = {TopicPartition(*key): special.get(at) or OffsetSpec.for_timestamp(at) for key, at in places.items()}
+def _ask_admin(
+    kafka: Kafka, timestamps: Mapping[Partition, int], isolation: str, which: str
+) -> dict[Partition, int | str]:
+    kafka.note_request("list_offsets", partitions=len(timestamps), at=which, isolation=isolation)
+    special = {
+        _EARLIEST: OffsetSpec.earliest(),
+        _LATEST: OffsetSpec.latest(),
+    }
+    specs = {TopicPartition(*key): special.get(at) or OffsetSpec.for_timestamp(at) for key, at in timestamps.items()}
     level = IsolationLevel.READ_COMMITTED if isolation == "read_committed" else IsolationLevel.READ_UNCOMMITTED
-    found: dict[Partition, int | str] = {}
+    offsets: dict[Partition, int | str] = {}
     futures = kafka.admin.list_offsets(specs, isolation_level=level, request_timeout=kafka.timeout)
     for partition, future in futures.items():
         try:
-            found[(partition.topic, partition.partition)] = future.result(timeout=kafka.timeout + 5).offset
+            offsets[(partition.topic, partition.partition)] = future.result(timeout=kafka.timeout + 5).offset
         except KafkaException as error:
             if error.args[0].code() in (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN):
                 raise kafka.explain(error, f"read offsets ({which})") from error
-            found[(partition.topic, partition.partition)] = str(error.args[0].str())
-    return found
+            offsets[(partition.topic, partition.partition)] = str(error.args[0].str())
+    return offsets
 
 
 # ---- changes -----------------------------------------------------------------------------------------------------

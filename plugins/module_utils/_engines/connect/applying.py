@@ -30,7 +30,10 @@ def steps(goals: Sequence[FlowGoal]) -> list[tuple[str, list[str], str]]:
     """Return (flow, parts, wanted state) in the order of the calls. Parts stop before any part starts."""
 
     def wanted(state: str) -> list[tuple[str, list[str], str]]:
-        return [(goal.flow, [part for part, one in goal.parts.items() if one == state], state) for goal in goals]
+        return [
+            (goal.flow, [part for part, part_state in goal.parts.items() if part_state == state], state)
+            for goal in goals
+        ]
 
     readable = [(goal.flow, ["source"], PRESENT) for goal in goals if goal.offsets is not None]
     return [step for step in [*wanted(STOPPED), *readable, *wanted(RUNNING), *wanted(ABSENT)] if step[1]]

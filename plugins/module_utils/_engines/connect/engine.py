@@ -154,21 +154,21 @@ class ConnectEngine:
         awaits = parts if awaited else ("checkpoint",)
         return reconcile_flow(self.rest(source, target), spec, parts, "stopped", bounds, check, awaits)
 
-    def forget(self, gone: str, here: str, check: bool) -> list[Outcome]:
+    def forget(self, lost: str, remaining: str, check: bool) -> list[Outcome]:
         """Reset the offsets of both source connectors, and verify that none is left.
 
         Raises ``not_stopped`` unless both source connectors are STOPPED.
         """
         outcomes = []
-        for source, target in ((gone, here), (here, gone)):
+        for source, target in ((lost, remaining), (remaining, lost)):
             rest, name = self.rest(source, target), self.name(source, target)
             if not check:
                 self.offsets(source, target).require_stopped(
                     "Kafka Connect resets offsets only in that state. Start the same playbook again."
                 )
-            have = replicated_offsets(rest, name)
-            if have:
-                change = Change("offsets", name, "delete", nested(have), None)
+            stored = replicated_offsets(rest, name)
+            if stored:
+                change = Change("offsets", name, "delete", nested(stored), None)
                 outcomes.append(Outcome(change, "planned" if check else "done"))
                 if not check:
                     reset_offsets(rest, name)

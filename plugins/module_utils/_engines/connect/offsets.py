@@ -52,22 +52,22 @@ class ConnectStoredOffsets:
     def update(self, wanted: Mapping[Partition, int], hint: str) -> None:
         """Set the offsets of all partitions in one request, and read them back. Values below 0 remove an offset."""
         change_offsets(self.rest, self.name, self.source, wanted)
-        found = read_back(
+        stored = read_back(
             self.rest, self.name, self.source, lambda shown: all(shown.get(key, -1) == at for key, at in wanted.items())
         )
-        differ = sorted(key for key, at in wanted.items() if found.get(key, -1) != at)
-        if differ:
-            topic, index = differ[0]
+        wrong = sorted(key for key, at in wanted.items() if stored.get(key, -1) != at)
+        if wrong:
+            topic, index = wrong[0]
             raise DrError(
                 "offsets_not_set",
-                f'The connector "{self.name}" has wrong stored offsets on {len(differ)} partitions:'
-                f" {topic}-{index}: wanted {wanted[differ[0]]}, found {found.get(differ[0])}.",
+                f'The connector "{self.name}" has wrong stored offsets on {len(wrong)} partitions:'
+                f" {topic}-{index}: wanted {wanted[wrong[0]]}, found {stored.get(wrong[0])}.",
                 hint,
                 self.rest.url,
             )
 
     def forget(self, topics: Collection[str]) -> None:
         """Remove the offsets of ``topics``: Kafka Connect removes an offset that is set to null."""
-        have = [key for key in self.read() if key[0] in topics]
-        change_offsets(self.rest, self.name, self.source, dict.fromkeys(have, -1))
+        stored = [key for key in self.read() if key[0] in topics]
+        change_offsets(self.rest, self.name, self.source, dict.fromkeys(stored, -1))
         require_gone(self.rest, self.name, self.source, topics)

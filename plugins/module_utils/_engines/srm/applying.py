@@ -72,14 +72,15 @@ def apply_goals(
             results.append(
                 _named(alias, attempt(partial(reconcile_service, site(alias).anew(), desired, bounds, check)))
             )
-    whole = joined(results)
-    whole.extra["not_compared"] = ["the lists of srm-control were not compared"]
-    return whole
+    merged = joined(results)
+    merged.extra["not_compared"] = ["the lists of srm-control were not compared"]
+    return merged
 
 
 def _named(alias: str, result: Result) -> Result:
     """Add the alias of the site to each change: the sites have properties of the same names."""
     result.outcomes = [
-        replace(one, change=replace(one.change, name=f"{one.change.name} on {alias}")) for one in result.outcomes
+        replace(outcome, change=replace(outcome.change, name=f"{outcome.change.name} on {alias}"))
+        for outcome in result.outcomes
     ]
     return result

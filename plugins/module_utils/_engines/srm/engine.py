@@ -159,29 +159,29 @@ class SrmEngine:
             result.failure = acted.failure
         return result
 
-    def forget(self, gone: str, here: str, check: bool) -> list[Outcome]:
-        """Remove the stored offsets of the flow from ``gone``, and delete the offset-syncs topics of both flows.
+    def forget(self, lost: str, remaining: str, check: bool) -> list[Outcome]:
+        """Remove the stored offsets of the flow from ``lost``, and delete the offset-syncs topics of both flows.
 
-        The old stored offsets would make the service at ``here`` skip the first records of the new cluster. The old
-        offset-syncs refer to offsets of the lost cluster. The services create the topics again. The offset-syncs topic
-        on the new cluster is deleted too, because a task that was still running may write its last offset-syncs there
-        when the address answers again. Raises ``not_stopped`` unless the service at ``here`` is STOPPED.
+        The old stored offsets would make the service at ``remaining`` skip the first records of the new cluster. The
+        old offset-syncs refer to offsets of the lost cluster. The services create the topics again. The offset-syncs
+        topic on the new cluster is deleted too, because a task that was still running may write its last offset-syncs
+        there when the address answers again. Raises ``not_stopped`` unless the service at ``remaining`` is STOPPED.
         """
-        site = self._site(here)
+        site = self._site(remaining)
         state = site.read_service().state
         if not check and state != "STOPPED":
             raise DrError(
                 "not_stopped",
-                f'The service "{site.name}" at {here} is {state}, wanted STOPPED.',
+                f'The service "{site.name}" at {remaining} is {state}, wanted STOPPED.',
                 "Its stored offsets can be removed only in that state. Start the same playbook again.",
                 site.client.url,
             )
-        have = self._replicated(gone, here)
-        changes = [Change("offsets", offsets_topic(gone), "delete", nested(have), None)] if have else []
-        if have and not check:
-            self._offsets[flow_name(gone, here)].forget()
+        stored = self._replicated(lost, remaining)
+        changes = [Change("offsets", offsets_topic(lost), "delete", nested(stored), None)] if stored else []
+        if stored and not check:
+            self._offsets[flow_name(lost, remaining)].forget()
         outcomes = [Outcome(change, "planned" if check else "done") for change in changes]
-        for alias, other in ((here, gone), (gone, here)):
+        for alias, other in ((remaining, lost), (lost, remaining)):
             outcomes += delete(self._kafka[alias], [self._naming.offset_syncs(other)], check)
         return outcomes
 
