@@ -194,10 +194,18 @@ def placeholder(node: ast.expr) -> str:
     while True:
         if re.search(r"\b(key|replica|partition)\[[01]\]$", ast.unparse(node)):
             return "<topic>" if ast.unparse(node).endswith("[0]") else "<partition>"
+        if isinstance(node, ast.Subscript) and isinstance(getattr(node.slice, "value", None), str):
+            return f"<{name_of(node.slice.value)}>"  # type: ignore[attr-defined]
         if isinstance(node, ast.Call):
             called = getattr(node.func, "attr", getattr(node.func, "id", ""))
             if called == "len":
                 return f"<number of {words(node.args[0])}>"
+            if called in ("get", "rstrip", "strip", "pop") and isinstance(node.func, ast.Attribute):
+                named = node.args[0] if node.args and called == "get" else None
+                if isinstance(named, ast.Constant) and isinstance(named.value, str):
+                    return f"<{name_of(named.value)}>"
+                node = node.func.value
+                continue
             if called in ("join", "repr", "str", "sorted", "printable", "list", "shown", "quoted", "map") and node.args:
                 node = node.args[-1]
                 continue
@@ -211,13 +219,16 @@ def placeholder(node: ast.expr) -> str:
 
 
 def words(node: ast.expr) -> str:
+    """Return the name of the first variable in an expression. The state of a wait is what it still waits for."""
+    if "waited.state" in ast.unparse(node):
+        return "remaining"
     names = [each for each in ast.walk(node) if isinstance(each, ast.Name | ast.Attribute)]
     last = names[0] if names else None
     return name_of(last.attr if isinstance(last, ast.Attribute) else last.id if last else "value")
 
 
 def name_of(name: str) -> str:
-    return name.strip("_").replace("_", " ") or "value"
+    return name.strip("_").replace("_", " ").lower() or "value"
 
 
 def code_texts(source: Source, node: ast.expr) -> list[str]:
@@ -322,7 +333,7 @@ def cell(texts: list[str], otherwise: str) -> str:
     """Return up to three texts as a cell of a Markdown table, with placeholders in italics."""
     short = dict.fromkeys(shortened(re.sub(r"\s+", " ", OPTIONAL.sub("", text)).strip()) for text in texts[:3])
     escaped = "<br>".join(re.sub(r"([|*])", r"\\\1", text) for text in short)
-    return re.sub(r"<(?!br>)([^<>]*)>", r"*\1*", escaped.replace("><", "> <").replace("br> <", "br><")) or otherwise
+    return re.sub(r"<(?!br>)([^<>]*)>", r"*\1*", re.sub(r"(?<!-)(?<!br)><", "> <", escaped)) or otherwise
 
 
 def page() -> str:
