@@ -70,7 +70,7 @@ def endpoints(pair: Scenario, *names: str) -> list[str]:
 
 def test_an_inventory_with_applications_requires_the_name_of_one(pair: Scenario) -> None:
     done = pair.playbook("failover_cutoff", {"kafka_dr_confirm": "B"}, expect=2)
-    assert "kafka_dr_application says which one moves, wanted one of: orders, payments." in done["output"]
+    assert "kafka_dr_application must name one, wanted one of: orders, payments." in done["output"]
     assert done["changed"] == 0
 
 

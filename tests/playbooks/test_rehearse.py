@@ -200,7 +200,7 @@ def test_a_rehearsal_on_another_host_with_a_folder_of_its_own(enabled: Scenario,
     [
         ({"kafka_dr_fence": "acl"}, "kafka_dr_rehearsal_principal is empty"),
         ({"kafka_dr_applications_on": "P"}, "only the playbook enable uses it"),
-        ({"kafka_dr_rehearsal_principal": "User:rehearsal"}, "only one is given"),
+        ({"kafka_dr_rehearsal_principal": "User:rehearsal"}, "Only one of"),
     ],
 )
 def test_a_later_failure_is_refused_at_once(enabled: Scenario, variables: dict[str, Any], text: str) -> None:

@@ -214,7 +214,7 @@ def test_readiness_reads_the_lists_and_reports_disabled_or_stale_settings(pair: 
     command = [*tool, "topics", "--source", "P", "--target", "B", "--remove", "Payments"]
     subprocess.run(command, check=True, capture_output=True, env=own)
     answer, text = readiness(pair)["flow_carries"]
-    assert (answer, text) == ("NO", 'Streams Replication Manager leaves out the topic "Payments"')
+    assert (answer, text) == ("NO", 'Streams Replication Manager excludes the topic "Payments"')
 
     declared["B"]["command"] = ["/nowhere/srm-control"]
     answer, text = readiness(pair, kafka_dr_srm=declared)["flow_carries"]

@@ -39,7 +39,7 @@ PROBLEMS = (
     'The topic "T.salvage" has the name that salvage uses',
     'kafka_dr_flow.source_settings: The setting "transforms" is "route"',
     'The client "c" has hosts "none", which is an empty group',
-    'The client "d" has hosts "nowhere", which the Ansible inventory has neither as a host nor as a group',
+    'The client "d" has hosts "nowhere", which is neither a host nor a group of the Ansible inventory',
     'The clients "a" and "b" on "web2" have the same endpoint_file "/etc/k.env"',
     'kafka_dr_metrics_file is "kafka_dr.txt"',
 )

@@ -62,9 +62,9 @@ def test_a_dedicated_mirrormaker_is_named_by_its_offsets_topic() -> None:
 @pytest.mark.parametrize(
     ("adopt", "more", "text"),
     [
-        ({"P->C": {"source": "x"}}, {}, 'kafka_dr_adopt names the flow "P->C", the flows are P->B and B->P'),
-        ({"P->B": {}}, {}, 'kafka_dr_adopt.P->B needs either the key "source"'),
-        ({"P->B": {"source": "x", "offsets_topic": "y"}}, {}, 'needs either the key "source"'),
+        ({"P->C": {"source": "x"}}, {}, 'kafka_dr_adopt names the flow "P->C", wanted P->B or B->P'),
+        ({"P->B": {}}, {}, 'kafka_dr_adopt.P->B needs exactly one of the keys "source"'),
+        ({"P->B": {"source": "x", "offsets_topic": "y"}}, {}, 'needs exactly one of the keys "source"'),
         ({"P->B": {"sorce": "x"}}, {}, "sorce"),
         ({"P->B": "legacy"}, {}, "kafka_dr_adopt.P->B"),
         ({"P->B": {"source": "x", "group": "g"}}, {}, 'has the key "group"'),

@@ -91,35 +91,38 @@ def test_a_pair_without_applications_is_unchanged() -> None:
 @pytest.mark.parametrize(
     ("parts", "text"),
     [
-        ({"application": None}, "kafka_dr_application says which one moves, wanted one of: orders, payments."),
+        ({"application": None}, "kafka_dr_application must name one, wanted one of: orders, payments."),
         ({"application": "payment"}, 'is "payment", wanted one of: orders, payments. Did you mean "payments"?'),
         ({"topics": [{"name": "Payments", "partitions": 6}], "groups": [], "clients": []}, "no topic names an applic"),
         (
             {"topics": [*MANY["topics"], {"name": "Audit", "partitions": 1}]},
-            'The topic "Audit" names no application, as the others do',
+            'The topic "Audit" names no application, but other topics do',
         ),
         (
             {"topics": [*MANY["topics"][:2], {**MANY["topics"][2], "application": "a b"}]},
             'The application "a b" must consist of',
         ),
-        (with_client("till", topics=["Payments", "Orders"]), 'The client "till" works with topics of the applications'),
+        (with_client("till", topics=["Payments", "Orders"]), 'The client "till" uses topics of the applications'),
         (with_client("till", topics=None), 'The client "till" needs the key "topics"'),
-        (with_client("settle", after=["shop"]), 'to start after "shop", which is of another application'),
+        (with_client("settle", after=["shop"]), 'must start after "shop", which belongs to another application'),
         (
             {"groups": ["settlement", {"name": "warehouse", "topics": ["Payments"]}]},
-            'The group "warehouse" works with topics of the applications orders, payments',
+            'The group "warehouse" uses topics of the applications orders, payments',
         ),
         ({"groups": [*MANY["groups"], "lonely"]}, 'The group "lonely" needs the key "topics"'),
         (
             {"rights": "exact", **with_client("shop", principal="User:till")},
-            'The principal "User:till" works for the applications orders, payments',
+            'The applications orders, payments share the principal "User:till"',
         ),
         (
             both(control="systemd", units=("api", "api.service")),
-            'The unit "api" on localhost belongs to the applications orders, payments',
+            'The applications orders, payments share the unit "api" on localhost',
         ),
-        (both(endpoint_file="/etc/kafka.env"), 'The endpoint file "/etc/kafka.env" on localhost belongs to the applic'),
-        (both(transactional_ids=["tx"]), 'The transactional id "tx" belongs to the applications orders, payments'),
+        (
+            both(endpoint_file="/etc/kafka.env"),
+            'The applications orders, payments share the endpoint file "/etc/kafka.env" on localhost',
+        ),
+        (both(transactional_ids=["tx"]), 'The applications orders, payments share the transactional id "tx"'),
     ],
 )
 def test_shared_or_ambiguous_names_are_refused(parts: dict[str, Any], text: str) -> None:
@@ -141,13 +144,13 @@ def test_clients_of_one_application_may_share_names_and_hosts_distinguish_the_ot
 def test_a_shared_name_is_refused_no_matter_which_application_moves() -> None:
     shared = with_client("ship", topics=["Orders", "Payments"])
     for application in ("payments", "orders"):
-        with pytest.raises(DrError, match='client "ship" works with topics'):
+        with pytest.raises(DrError, match='client "ship" uses topics'):
             derive_pair(many(application=application, **shared))
 
 
 def test_streams_replication_manager_switches_group_sync_for_the_whole_flow() -> None:
     site = {"url": "https://cm", "cluster": "C", "host": "h"}
-    with pytest.raises(DrError, match="cannot move one by one"):
+    with pytest.raises(DrError, match="cannot move separately"):
         derive_pair(many(engine="srm", srm={"P": site, "B": {**site, "url": "https://cm2"}}))
 
 

@@ -152,9 +152,9 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(**topic(name="P.orders")), 'begins with the alias "P"'),
     (changed(**topic(name="B.orders")), 'begins with the alias "B"'),
     (changed(**topic(name="B_orders"), separator="_"), 'begins with the alias "B"'),
-    (changed(**topic(name="a b")), '"a b" is not a legal topic name'),
-    (changed(**topic(name="..")), '".." is not a legal topic name'),
-    (changed(**topic(name="x" * 250)), "is not a legal topic name"),
+    (changed(**topic(name="a b")), '"a b" is not a valid topic name'),
+    (changed(**topic(name="..")), '".." is not a valid topic name'),
+    (changed(**topic(name="x" * 250)), "is not a valid topic name"),
     (changed(**topic(name="__consumer_offsets")), '"__consumer_offsets" is internal'),
     (changed(**topic(name="kafka-dr-journal-internal")), "is internal"),
     (changed(**topic(partitions=0)), 'The topic "T" needs at least 1 partition, found 0'),
@@ -166,21 +166,21 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(**client(outputs=["Paymets"])), 'unknown topic "Paymets". Did you mean "Payments"?'),
     (changed(**client(outputs=["Payments"])), "has outputs, which only a processor has"),
     (changed(**client(role="consumer", group="setlement")), 'found "setlement". Did you mean "settlement"?'),
-    (changed(**client(role="processor")), 'needs a group out of kafka_dr_groups, found "None"'),
-    (changed(**client(role="consumer", group="probe")), 'needs a group out of kafka_dr_groups, found "probe"'),
+    (changed(**client(role="processor")), 'needs a group from kafka_dr_groups, found "None"'),
+    (changed(**client(role="consumer", group="probe")), 'needs a group from kafka_dr_groups, found "probe"'),
     (changed(**client(role="reader")), "wanted one of: producer, consumer, processor"),
     (changed(**client(stop=None)), 'control "command" and needs the key "stop"'),
     (changed(**client(control="systemd")), 'control "systemd" and needs the key "unit"'),
     (changed(**client(control="tasks")), 'control "tasks" and needs the key "tasks_file"'),
     (changed(**client(after=["tlil"])), 'start after the unknown client "tlil"'),
-    (changed(**client(after=["till"])), "form a circle"),
+    (changed(**client(after=["till"])), "form a cycle"),
     # Values that a later step would parse.
-    (changed(separator=""), 'kafka_dr_separator is "", wanted one or more of the characters'),
+    (changed(separator=""), 'kafka_dr_separator is "", wanted one or more characters'),
     (changed(separator="/"), 'kafka_dr_separator is "/"'),
     (changed(**cluster("P", bootstrap_servers="p")), 'kafka_dr_clusters.P.bootstrap_servers is "p", wanted host:port'),
     (changed(**cluster("P", bootstrap_servers="")), "kafka_dr_clusters.P.bootstrap_servers"),
     (changed(**cluster("P", bootstrap_servers="p:9092\nq:9092")), r'"p:9092\nq:9092", wanted host:port'),
-    (changed(**cluster("B", bootstrap_servers="b:9092, P:9092")), 'names "p:9092", as kafka_dr_clusters.P does'),
+    (changed(**cluster("B", bootstrap_servers="b:9092, P:9092")), 'names "p:9092", as does kafka_dr_clusters.P'),
     (changed(**cluster("P", connect_url="ftp://p:8083")), "kafka_dr_clusters.P.connect_url is"),
     (changed(**cluster("P", connect_url="http://u:geheim@p:8083")), "connect_url contains a user name or a password"),
     (changed(**cluster("P", client={"group.id": "g"})), 'kafka_dr_clusters.P.client sets "group.id"'),
@@ -199,7 +199,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(journal_topic="kafka-dr-state-internal"), "latest state"),
     (changed(journal_topic="connect-offsets"), "belongs to Kafka, Kafka Connect or MirrorMaker 2"),
     (changed(journal_topic="__consumer_offsets"), "belongs to Kafka, Kafka Connect or MirrorMaker 2"),
-    (changed(journal_topic="a b"), "not a legal topic name"),
+    (changed(journal_topic="a b"), "not a valid topic name"),
     (changed(drain_timeout=float("nan")), "kafka_dr_drain_timeout must be a number from 0 to 1e+09, found float nan"),
     (changed(stop_timeout="inf"), 'kafka_dr_stop_timeout must be a number from 1 to 1e+09, found str "inf"'),
     (changed(idle_settle=-1), "kafka_dr_idle_settle must be a number from 0"),
@@ -217,7 +217,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
         changed(audit_accept={"Payments": ["FORREIGN"]}),
         'unknown kind "FORREIGN" for "Payments". Did you mean "FOREIGN"',
     ),
-    (changed(audit_accept={"Payments": "FOREIGN"}), "has no list of kinds"),
+    (changed(audit_accept={"Payments": "FOREIGN"}), "needs a list of kinds"),
     (changed(fence_logins={"User:x": {}}), 'kafka_dr_fence_logins names the principal "User:x"'),
     (
         changed(fence_logins={"User:t": {"bootstrap.servers": "h:1"}}, **client(principal="User:t")),
@@ -256,10 +256,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (flow(source_settings={"heartbeats.replication.enabled": True}), '"heartbeats.replication.enabled" is "true"'),
     (flow(checkpoint_settings={"groups": ".*"}), 'The setting "groups" comes from the option groups'),
     (flow(heartbeat_settings={"tasks.max": 3}), 'kafka_dr_flow.heartbeat_settings: The setting "tasks.max"'),
-    (flow(source_settings={"producer.override.bootstrap.servers": "b:9092"}), "right for one of them only"),
+    (flow(source_settings={"producer.override.bootstrap.servers": "b:9092"}), "correct only for one of them"),
     (flow(source_settings={"source.consumer.bootstrap.servers": "x:9092"}), "come from its clusters"),
-    (flow(source_settings={"topics.exclude": "Pay.*"}), 'leaves out the topic "Payments"'),
-    (flow(settings={"groups.exclude": "settlement"}), 'leaves out the group "settlement"'),
+    (flow(source_settings={"topics.exclude": "Pay.*"}), 'excludes the topic "Payments"'),
+    (flow(settings={"groups.exclude": "settlement"}), 'excludes the group "settlement"'),
     (flow(settings={5: 1}), "kafka_dr_flow.settings has the key 5"),
     (flow(settings={"offset.lag.max": {}}), 'kafka_dr_flow.settings has the value dict for "offset.lag.max"'),
     (flow(settings={"offset.lag.max": float("nan")}), 'kafka_dr_flow.settings has the value nan for "offset.lag.max"'),
@@ -271,7 +271,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     # Names that are needed later.
     (
         changed(topics=[{"name": name, "partitions": 1} for name in ("T", "T.salvage")], groups=[], clients=[]),
-        'The topic "T.salvage" has the name that salvage uses for what it brings over of "T"',
+        'The topic "T.salvage" has the name that salvage uses for restored records of "T"',
     ),
     (
         changed(topics=[{"name": name, "partitions": 1} for name in ("P.T", "T.salvage")], groups=[], clients=[]),
@@ -357,7 +357,7 @@ def test_two_independent_problems_are_shown_in_one_refusal() -> None:
 
 def test_each_problem_is_shown_only_once() -> None:
     text = refusal(changed(**topic(name="a b", partitions=0), home="A", spark_memory="1")).message
-    assert text.count('"a b" is not a legal') == text.count("at least 1 partition") == text.count("spark_memory") == 1
+    assert text.count('"a b" is not a valid') == text.count("at least 1 partition") == text.count("spark_memory") == 1
 
 
 def test_clients_of_a_group_of_hosts_and_of_a_host_in_it_must_not_share_an_endpoint_file() -> None:
@@ -385,7 +385,7 @@ def test_hosts_missing_from_the_ansible_inventory_are_refused_with_all_other_pro
     hosts: dict[str, list[str]] = {"all": ["app1"], "ungrouped": ["app1"], "web": []}
     for name in ("app1", "localhost", "ungrouped"):
         derive_pair(changed(**client(hosts=name)), hosts=hosts)
-    for name, problem in {"app2": "neither as a host nor as a group", "web": "which is an empty group"}.items():
+    for name, problem in {"app2": "neither a host nor a group", "web": "which is an empty group"}.items():
         with pytest.raises(DrError) as refused:
             derive_pair(changed(**client(hosts=name), home="A"), hosts=hosts)
         assert f'The client "till" has hosts "{name}"' in refused.value.message

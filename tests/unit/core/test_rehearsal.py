@@ -137,13 +137,13 @@ def test_a_pair_that_cannot_be_rehearsed_is_refused() -> None:
         real(journal_topic="kafka-dr-rehearsal-B-P-journal-internal"),
     )
     for pair in taken:
-        with pytest.raises(DrError, match="is named as what a rehearsal makes") as refused:
+        with pytest.raises(DrError, match="has a name that is reserved for rehearsals") as refused:
             of(pair)
         assert refused.value.code == "rehearsal_impossible"
     with pytest.raises(DrError, match="one service replicates"):
         of({**real(), "engine": "srm"})
     for half in ({"principal": "User:rehearsal"}, {"client": {"sasl.username": "rehearsal"}}):
-        with pytest.raises(DrError, match="only one is given"):
+        with pytest.raises(DrError, match="Only one of"):
             of(real(), **half)
 
 
@@ -152,7 +152,7 @@ def test_clusters_with_the_aliases_of_a_rehearsal_are_refused() -> None:
         alias: {"bootstrap_servers": f"{alias}:9092", "connect_url": f"http://{alias}:8083"}
         for alias in ("P", "rehearsal-P")
     }
-    with pytest.raises(DrError, match='"rehearsal-P" of the inventory is named'):
+    with pytest.raises(DrError, match='"rehearsal-P" in the inventory has a name'):
         of(real(clusters=clusters))
 
 

@@ -1,11 +1,11 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What each flow is to do in each state of a pair, for every engine.
+"""The goal of each flow in each state of a pair, for every engine.
 
-The tables are those in docs/flows.md: MirrorMaker 2's own group sync must not write on the cluster where
-applications live (R10), so it is stopped toward the active side. With the policy identity records flow in one
-direction only, away from the applications: two flows would replicate each record in a circle.
+The tables are those in docs/flows.md. MirrorMaker 2's group sync must not write on the cluster where the applications
+live (R10), so it is stopped on the flow to the active cluster. With the policy identity, records flow in one direction
+only, away from the applications: two flows would form a replication loop.
 
 Private to this collection: may change in any release.
 """
@@ -26,7 +26,7 @@ READABLE, WRITABLE = "readable", "writable"
 
 @dataclass(frozen=True)
 class FlowGoal:
-    """What one flow is to do. None: this part stays as it is."""
+    """The goal of one flow. None: this part does not change."""
 
     flow: str
     #: Replication of records.
@@ -34,12 +34,12 @@ class FlowGoal:
     #: Writing of group offsets on the target.
     group_sync: str | None = None
     heartbeats: str | None = None
-    #: READABLE: its stored offsets can be read, the flow need not run. WRITABLE: they can be changed too.
+    #: READABLE: its stored offsets can be read, even if the flow does not run. WRITABLE: they can be changed, too.
     offsets: str | None = None
 
     @property
     def parts(self) -> dict[str, str]:
-        """Wanted state by the name of the part, without those that stay as they are."""
+        """Desired state by the name of the part, without the parts that do not change."""
         wanted = {"source": self.replication, "checkpoint": self.group_sync, "heartbeat": self.heartbeats}
         return {part: state for part, state in wanted.items() if state is not None}
 
@@ -49,7 +49,11 @@ def flow_goals(pair: PairSpec, state: str, at: str) -> list[FlowGoal]:
     free = {"absent", "adopt", "exist"}
     known = pair.flows if state == "replicate" else pair.clusters
     if state not in free and at not in known:
-        raise DrError("bad_option", f'The state {state} is about "{at}", wanted one of {", ".join(known)}.')
+        raise DrError(
+            "bad_option",
+            f'The state {state} was requested for "{at}", wanted one of {", ".join(known)}.',
+            "Correct it.",
+        )
     return STATES[state](pair, at)
 
 
@@ -68,13 +72,13 @@ def _live(pair: PairSpec, active: str) -> list[FlowGoal]:
 
 
 def _live_elsewhere(pair: PairSpec, alias: str) -> list[FlowGoal]:
-    """The applications live on the other cluster; only the flow toward ``alias`` is changed."""
+    """The applications live on the other cluster; only the flow to ``alias`` changes."""
     away, toward = pair.away_and_toward(alias)
     return [goal for goal in _live(pair, pair.flows[away][1]) if goal.flow == toward]
 
 
 def _absent(pair: PairSpec, _at: str) -> list[FlowGoal]:
-    """No flow exists. Heartbeats are those of all applications."""
+    """No flow exists. All applications share the heartbeats, so one application does not remove them."""
     heartbeats = ABSENT if "heartbeat" in pair.parts and not pair.application else None
     return [FlowGoal(name, ABSENT, ABSENT, heartbeats) for name in pair.flows]
 
@@ -85,7 +89,7 @@ def _exist(pair: PairSpec, _at: str) -> list[FlowGoal]:
 
 
 def _adopt(pair: PairSpec, _at: str) -> list[FlowGoal]:
-    """Flows that are about to take over the offsets of others stand still."""
+    """Flows are stopped before they take over the offsets of other connectors."""
     return [FlowGoal(name, replication=STOPPED) for name in pair.adopted]
 
 
@@ -95,23 +99,23 @@ def _replicate(pair: PairSpec, flow: str) -> list[FlowGoal]:
 
 
 def _seed(pair: PairSpec, active: str) -> list[FlowGoal]:
-    """Before the offsets of the flow away from ``active`` are set: nothing replicates toward it."""
+    """Before the offsets of the flow from ``active`` are set, the flow to ``active`` is stopped."""
     away, toward = pair.away_and_toward(active)
     return [FlowGoal(toward, STOPPED, STOPPED), FlowGoal(away, offsets=READABLE)]
 
 
 def _hold(pair: PairSpec, active: str) -> list[FlowGoal]:
-    """The flow away from ``active`` stands still."""
+    """The flow from ``active`` is stopped."""
     return [FlowGoal(pair.away_and_toward(active)[0], replication=STOPPED)]
 
 
 def _rebuild(pair: PairSpec, active: str) -> list[FlowGoal]:
-    """Both flows stand still, and their stored offsets can be reset."""
+    """Both flows are stopped, and their stored offsets can be reset."""
     return [FlowGoal(name, STOPPED, STOPPED, offsets=WRITABLE) for name in pair.away_and_toward(active)[::-1]]
 
 
 def _survive(pair: PairSpec, alias: str) -> list[FlowGoal]:
-    """A cluster is lost: nothing comes to ``alias`` until its records have been looked at."""
+    """A cluster is lost: the flow to ``alias`` is stopped until its records have been examined."""
     return [FlowGoal(pair.away_and_toward(alias)[1], STOPPED, STOPPED)]
 
 

@@ -18,7 +18,7 @@ from ..names import CONNECTORS, JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name
 
 __all__ = ["DEFAULTS", "ClusterSpec", "PairSpec"]
 
-# What a pair may leave out.
+# Optional keys of a pair.
 DEFAULTS: Mapping[str, Any] = {
     "name": "",
     "home": "",
@@ -42,11 +42,11 @@ class ClusterSpec:
 
     alias: str
     bootstrap_servers: str = ""
-    #: Properties of its clients, in librdkafka's names.
+    #: Properties of its clients, with librdkafka's names.
     client: Mapping[str, Any] = field(default_factory=dict)
-    #: None: not known.
+    #: None: unknown.
     cluster_id: str | None = None
-    #: All of it as the inventory derives it, also for the workers and the management system of the engine.
+    #: The cluster as the inventory derives it, with the keys for the engine's workers and management system.
     connection: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -66,31 +66,31 @@ class PairSpec:
     flows: Mapping[str, tuple[str, str]]
     topics: tuple[str, ...]
     groups: tuple[str, ...]
-    #: The originals that a group reads; a group that is absent reads the topics on which it has committed offsets.
+    #: The originals that a group reads. A group without an entry reads the topics on which it has committed offsets.
     group_topics: Mapping[str, tuple[str, ...]]
     naming: Naming
-    #: The alias where the applications live when nothing has moved them.
+    #: Alias of the cluster where the applications live until a cutover moves them.
     home: str
     journal_topic: str
     state_topic: str
-    #: Topics whose replicas may hold records of other writers than the flow.
+    #: Topics whose replicas may have records of foreign writers.
     accepted_foreign_writers: tuple[str, ...]
-    #: The application out of many that the pair stands for; None: there is only one.
+    #: The application that the pair stands for, if there are several; None: there is only one.
     application: str | None
     #: Parts of a flow that belong to the pair.
     parts: tuple[str, ...]
-    #: Settings of the user by part; under ``common``, those of each part.
+    #: Settings of the user by part; ``common`` has those for every part.
     settings: Mapping[str, Mapping[str, Any]]
     replication_factor: int | None
     tasks_max: int | None
-    #: Connectors of other names whose place a flow takes, by the flow's name.
+    #: Connectors with other names that a flow replaces, by the flow's name.
     adopted: Mapping[str, tuple[str, ...]]
 
     @classmethod
     def of(cls, pair: Mapping[str, Any], cluster_ids: Mapping[str, str] | None = None) -> PairSpec:
         """From the option ``pair`` of a module: ``kafka_dr_pair.spec``, or as much of it as the module needs.
 
-        ``cluster_ids``: as the clusters reported them, instead of the inventory's. Raises ``bad_option``.
+        ``cluster_ids``: as the clusters reported them; they override the inventory's. Raises ``bad_option``.
         """
         given = {**DEFAULTS, **pair}
         for key in ("clusters", "topics"):
@@ -139,7 +139,11 @@ class PairSpec:
         """Raise ``unknown_alias`` unless a cluster has this alias."""
         if alias not in self.clusters:
             known = ", ".join(sorted(self.clusters))
-            raise DrError("unknown_alias", f'A flow names the alias "{alias}", the clusters are: {known}.')
+            raise DrError(
+                "unknown_alias",
+                f'A flow names the alias "{alias}", wanted one of the clusters: {known}.',
+                "Correct it.",
+            )
 
 
 def _cluster(alias: str, one: Mapping[str, Any], cluster_id: str | None) -> ClusterSpec:

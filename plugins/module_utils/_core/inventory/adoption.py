@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Adoption: what the inventory may say of a flow that exists already, and which connectors can be taken over (R33).
+"""Adoption: how the inventory declares an existing flow, and which connectors can be taken over (R33).
 
 Source: org.apache.kafka.connect.mirror.MirrorMaker (a dedicated MirrorMaker 2 has one herder for each flow, with the
 group ``SOURCE-mm2`` and the offsets topic ``mm2-offsets.SOURCE.internal`` on the target), DefaultReplicationPolicy.
@@ -43,15 +43,15 @@ def check_adopt(pair: Mapping[str, Any]) -> list[str]:
         return [f'kafka_dr_adopt cannot be used with kafka_dr_engine "{pair["engine"]}": {refused}.']
     if pair["policy"] == "identity":
         return [
-            'kafka_dr_adopt is not needed with kafka_dr_policy "identity": enable finds by content where a flow begins.'
-            " Stop the other connector, and leave kafka_dr_adopt out."
+            'kafka_dr_adopt is not needed with kafka_dr_policy "identity": enable finds by content where a flow starts.'
+            " Stop the other connector, and remove kafka_dr_adopt."
         ]
     flows = [flow_name(*ends) for ends in _directions(pair["clusters"])]
     problems = []
     for flow, found in given.items():
         if flow not in flows:
             problems.append(
-                f'kafka_dr_adopt names the flow "{flow}", the flows are {" and ".join(flows)}.{nearest(flow, flows)}'
+                f'kafka_dr_adopt names the flow "{flow}", wanted {" or ".join(flows)}.{nearest(flow, flows)}'
             )
         else:
             problems += _check_flow(pair, flow, found)
@@ -69,8 +69,8 @@ def _check_flow(pair: Mapping[str, Any], flow: str, found: Any) -> list[str]:
         return problems
     if bool(one["source"]) == bool(one["offsets_topic"]):
         return [
-            f'{where} needs either the key "source", the name of a connector, or "offsets_topic", that of a dedicated'
-            f' MirrorMaker 2 (usually "{offsets_topic(flow.split("->")[0])}").'
+            f'{where} needs exactly one of the keys "source" (the name of a connector) and "offsets_topic" (that of a'
+            f' dedicated MirrorMaker 2, usually "{offsets_topic(flow.split("->")[0])}").'
         ]
     if one["group"] and not one["offsets_topic"]:
         problems.append(f'{where} has the key "group", which only a dedicated MirrorMaker 2 has.')
@@ -92,7 +92,7 @@ def _check_flow(pair: Mapping[str, Any], flow: str, found: Any) -> list[str]:
 
 
 def adopted_flow(pair: Mapping[str, Any], source: str, target: str) -> dict[str, Any] | None:
-    """What ``kafka_dr_adopt`` says of a flow, complete; None: nothing is adopted."""
+    """The entry of a flow in ``kafka_dr_adopt``, with defaults; None: it has none."""
     found = pair["adopt"].get(flow_name(source, target))
     if found is None:
         return None
@@ -110,9 +110,9 @@ def adopted_flow(pair: Mapping[str, Any], source: str, target: str) -> dict[str,
 
 
 def config_problems(part: str, config: Mapping[str, str], source: str, target: str, naming: Naming) -> list[str]:
-    """Why the connector that ``config`` belongs to does not do the work of one of the pair, in words.
+    """Why the connector with ``config`` does not replicate like a connector of the pair, in words.
 
-    Another alias, policy or separator gives replicas other names; a transform gives them other content.
+    Another alias, policy or separator gives replicas other names. A transform gives them other content.
     """
     wanted = {
         "connector.class": (CONNECTORS[part], ""),
@@ -134,7 +134,7 @@ def config_problems(part: str, config: Mapping[str, str], source: str, target: s
 
 
 def undeclared_topics(replicated: Iterable[str], listed: Iterable[str], left: Iterable[str]) -> list[str]:
-    """Topics that no flow would replicate after the adoption and that the inventory does not accept."""
+    """Topics that no flow would replicate after the adoption, and that the inventory neither lists nor leaves."""
     known = {*listed, *left}
     return sorted({topic for topic in replicated if topic not in known and not _is_heartbeats(topic)})
 

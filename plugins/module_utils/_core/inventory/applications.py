@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One application out of many: its topics, groups and clients move as a pair of their own.
+"""One application of several: its topics, groups and clients move as a pair of their own.
 
-It has connectors of its own and its own events in the journal, so that each application lives on its own side. Replicas
-keep their names. Whatever is shared between two applications could not stay and go at once, and is refused.
+It has its own connectors and its own events in the journal, so each application can live on another cluster. Replicas
+keep their names. A resource that two applications share cannot both move and stay, so it is refused.
 
 Private to this collection: may change in any release.
 """
@@ -26,10 +26,10 @@ _NAME = re.compile(r"[A-Za-z0-9_-]+")
 def part_of(
     pair: dict[str, Any], wanted: str | None, exact: bool = False, hosts: Mapping[str, Sequence[str]] | None = None
 ) -> list[str]:
-    """Leaves in ``pair`` (checked lists of the inventory) what belongs to the application ``wanted``; what is wrong.
+    """Restrict ``pair`` (checked lists of the inventory) to the application ``wanted``. Return the problems.
 
-    Sets ``application``, None where the topics name none. ``exact``: rights that are not declared would be taken away.
-    ``hosts``: groups of the Ansible inventory with their hosts.
+    Sets ``application``; None if the topics name none. ``exact``: rights that are not declared are deleted. ``hosts``:
+    groups of the Ansible inventory with their hosts.
     """
     owners = {topic["name"]: topic.pop("application") for topic in pair["topics"]}
     names = sorted({owner for owner in owners.values() if owner is not None})
@@ -39,7 +39,7 @@ def part_of(
     problems = _check_topics(pair, owners, names) or _check_shared(pair, owners, exact, hosts or {})
     choices = f"wanted one of: {', '.join(names)}."
     if wanted is None:
-        problems.append(f"The topics belong to applications: kafka_dr_application says which one moves, {choices}")
+        problems.append(f"The topics belong to applications: kafka_dr_application must name one, {choices}")
     elif wanted not in names:
         problems.append(f'kafka_dr_application is "{wanted}", {choices}{nearest(wanted, names)}')
     if problems:
@@ -53,7 +53,7 @@ def part_of(
 
 def _check_topics(pair: Mapping[str, Any], owners: Mapping[str, str | None], names: Iterable[str]) -> list[str]:
     problems = [
-        f'The topic "{name}" names no application, as the others do: it could move with none of them.'
+        f'The topic "{name}" names no application, but other topics do: it could not move with any of them.'
         for name, owner in owners.items()
         if owner is None
     ]
@@ -64,7 +64,7 @@ def _check_topics(pair: Mapping[str, Any], owners: Mapping[str, str | None], nam
     ]
     refused = engine_inventory(pair["engine"]).refusals.applications
     if refused:
-        problems.append(f'Applications cannot move one by one with kafka_dr_engine "{pair["engine"]}": {refused}.')
+        problems.append(f'Applications cannot move separately with kafka_dr_engine "{pair["engine"]}": {refused}.')
     return problems
 
 
@@ -75,13 +75,13 @@ def _check_shared(
     clients = {client["name"]: client for client in pair["clients"]}
     for name, client in clients.items():
         if client["topics"] is None:
-            problems.append(f'The client "{name}" needs the key "topics", which tells its application.')
+            problems.append(f'The client "{name}" needs the key "topics", which determines its application.')
             continue
         found = _owners_of(_topics(client), owners)
         if len(found) != 1:
             problems.append(f'The client "{name}" {_shared(found)}.')
         problems += [
-            f'The client "{name}" is to start after "{other}", which is of another application.'
+            f'The client "{name}" must start after "{other}", which belongs to another application.'
             for other in client["after"]
             if _owners_of(_topics(clients[other]), owners) != found
         ]
@@ -97,14 +97,14 @@ def _check_shared(
 def _shared(found: Iterable[str | None]) -> str:
     names = ", ".join(sorted(str(name) for name in found))
     if not names:
-        return 'needs the key "topics", which tells its application'
-    return f"works with topics of the applications {names}: it cannot move with one of them and stay with the other"
+        return 'needs the key "topics", which determines its application'
+    return f"uses topics of the applications {names}: it cannot move with one of them and stay with the other"
 
 
 def _shared_principals(pair: Mapping[str, Any], owners: Mapping[str, str | None]) -> list[str]:
     found = _used_by_many(pair, owners, lambda client: [(client["principal"], "")] if client["principal"] else [])
     return [
-        f'The principal "{name}" works for the applications {users}: with kafka_dr_rights "exact" the others would lose'
+        f'The applications {users} share the principal "{name}": with kafka_dr_rights "exact" the others would lose'
         " their rights."
         for (name, _where), users in found
     ]
@@ -113,19 +113,19 @@ def _shared_principals(pair: Mapping[str, Any], owners: Mapping[str, str | None]
 def _shared_means(
     pair: Mapping[str, Any], owners: Mapping[str, str | None], hosts: Mapping[str, Sequence[str]]
 ) -> list[str]:
-    """What one application would stop, or point to another cluster, under the feet of another."""
+    """Resources of one application whose move would also stop or redirect another application."""
     found: dict[tuple[str, str], str] = {}
     for (name, where), users in _used_by_many(pair, owners, lambda client: _means(client, hosts)):
-        # On the other hosts of a group it is the same.
+        # One problem is enough for all hosts of a group.
         found.setdefault((name, users), where)
     return [
-        f"The {name}{where} belongs to the applications {users}: moving one would move or stop the other."
+        f"The applications {users} share the {name}{where}: moving one would move or stop the other."
         for (name, users), where in found.items()
     ]
 
 
 def _means(client: Mapping[str, Any], hosts: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
-    """What a client is run by, each with the place where it is."""
+    """The resources that run a client, each with its host."""
     means = [(f'transactional id "{name}"', "") for name in client["transactional_ids"]]
     for host in hosts.get(client["hosts"]) or [client["hosts"]]:
         if client["control"] == "systemd":
@@ -140,7 +140,7 @@ def _used_by_many(
     owners: Mapping[str, str | None],
     used: Callable[[Mapping[str, Any]], Iterable[tuple[str, str]]],
 ) -> list[tuple[tuple[str, str], str]]:
-    """What clients of several applications use, with the names of those."""
+    """Resources that clients of several applications use, with the names of the applications."""
     users: dict[tuple[str, str], set[str | None]] = {}
     for client in pair["clients"]:
         for means in used(client):
@@ -157,7 +157,7 @@ def _owners_of(topics: Iterable[str], owners: Mapping[str, str | None]) -> set[s
 
 
 def _owners_of_groups(pair: Mapping[str, Any], owners: Mapping[str, str | None]) -> dict[str, set[str | None]]:
-    """Of each group that moves: by the topics that it declares, and those that its clients read."""
+    """The applications of each group that moves, by the topics that it declares and those that its clients read."""
     found = {}
     for group in pair["groups"]:
         if group["mode"] == "moved":

@@ -26,23 +26,23 @@ SCHEMA = "switchback.kafka_dr/audit-plan/1"
 
 @dataclass(frozen=True)
 class AuditRules:
-    """Which differences refute."""
+    """Which differences make the verdict REFUTED."""
 
-    #: What the workers promise: ``at_least_once`` or ``exactly_once``.
+    #: The delivery guarantee of the workers: ``at_least_once`` or ``exactly_once``.
     guarantee: str = "at_least_once"
-    #: By topic, kinds of differences that are known and do not refute.
+    #: By topic, kinds of differences that are accepted.
     accept: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    #: The cutover has only just ended. Later, an offset below a log start was deleted by retention and is not judged.
+    #: The cutover has only just ended. Later, records below a log start count as deleted by retention.
     fresh: bool = False
 
 
 def secrets_name(alias: str) -> str:
-    """The environment variable that holds the secrets of a cluster, as a JSON object of client properties."""
+    """The environment variable with the secrets of a cluster, as a JSON object of client properties."""
     return "KAFKA_DR_AUDIT_SECRETS_" + "".join(sign if sign.isalnum() else "_" for sign in alias.upper())
 
 
 def cluster_part(alias: str, cluster: Mapping[str, Any], cluster_id: str) -> tuple[dict[str, Any], dict[str, str]]:
-    """The plan's entry of a cluster, without secrets, and the environment that holds them."""
+    """The plan's entry of a cluster without secrets, and the environment with the secrets."""
     java = java_properties(cluster.get("admin_client") or cluster.get("client") or {})
     hidden = {name: value for name, value in java.items() if is_secret(name)}
     part: dict[str, Any] = {
@@ -71,7 +71,7 @@ def audit_plan(
         _topic(pair, rules, state, flow, topic, partitions[topic], active, left)
         for flow in flows
         for topic in pair.topics
-        # Policy identity, one log of one name: before the first cutover nothing was replicated in the other direction.
+        # With the policy identity, no record was replicated in the other direction before the first cutover.
         if pair.naming.policy == "default" or flow[0] == active or left[passive]
     ]
     run = "none" if state.run is None else state.run.id
@@ -94,14 +94,14 @@ def _topic(
     identity, online = pair.naming.policy == "identity", source == active
     ends = cut = None
     if identity and not online:
-        # What was written before the last move, and nothing else: behind these ends both logs go on.
+        # Only the records before the last move: both logs continue after these ends.
         ends, cut = (left[passive].get(name, {}).get(topic, {}) for name in ("ends", "cut"))
     whole = {"start": None, "end": None}
     return {
         "name": f"{source}:{topic}",
         "source": {**_side(state, source, topic), "live": ends is not None},
         "target": {**_side(state, target, replica), "live": cut is not None},
-        # Nobody writes where no application lives: everything of that side must be on the other one.
+        # No application writes on the idle cluster, so every record there must be on the other cluster.
         "mode": "online" if online else "complete",
         "guarantee": rules.guarantee,
         "accept": list(rules.accept.get(topic, ())),
@@ -114,7 +114,7 @@ def _topic(
             }
             for number in range(partitions)
         ],
-        # Under identity both directions hold the same records: positions are judged where both ends are known.
+        # With the policy identity both directions have the same records. Offsets are judged where both ends are known.
         "committed_offsets": []
         if identity and online
         else _committed_offsets(left, source, target, topic, replica, active),
@@ -122,7 +122,7 @@ def _topic(
 
 
 def _at(offsets: Mapping[Any, Any] | None, partition: int) -> int | None:
-    """The journal's keys are text, as JSON has them."""
+    """The offset of a partition; None: unknown. The journal's keys are text, as in JSON."""
     return None if offsets is None else offsets.get(str(partition), offsets.get(partition))
 
 
@@ -135,7 +135,7 @@ def _side(state: JournalState, alias: str, topic: str) -> dict[str, Any]:
 def _committed_offsets(
     left: Mapping[str, Any], source: str, target: str, topic: str, replica: str, active: str
 ) -> list[dict[str, Any]]:
-    """Those of the last move: where each group stood on the side being left, and where it was put on the active one."""
+    """Offsets of the last move: of each group on the cluster being left, and on the cluster being entered."""
     passive = source if target == active else target
     left_at, earlier = (left[alias].get("committed_offsets") or {} for alias in (passive, active))
     entered = _entered(left[passive].get("entered") or ())

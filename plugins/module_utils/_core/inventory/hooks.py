@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Hooks: what an owner wants to be done before or after a phase, such as a change of DNS or a page to somebody.
+"""Hooks: the user's own steps before or after a phase, such as a DNS change or a notification.
 
 Private to this collection: may change in any release.
 """
@@ -16,7 +16,7 @@ from ..schema import Key, nearest
 
 __all__ = ["HOOK_KEYS", "MOMENTS", "check_hook", "hook_lines", "hooks_at", "hooks_by_moment"]
 
-# By type, what happens in a run: its phases, and two moments around them.
+# By type, the moments of a run: its phases, ``run`` and ``undo``.
 MOMENTS: dict[str, tuple[str, ...]] = {name: (*one.phases, "run", "undo") for name, one in CUTOVER_TYPES.items()}
 HOOK_KEYS = {
     "name": Key(required=True),
@@ -31,7 +31,7 @@ HOOK_KEYS = {
 
 
 def check_hook(hook: Mapping[str, Any]) -> list[str]:
-    """What is wrong with a hook whose keys have the right types, in sentences."""
+    """Problems of a hook whose keys have the right types, in sentences."""
     where = f'The hook "{hook["name"]}"'
     problems = [
         f'{where} names the unknown type "{name}", wanted some of: {", ".join(MOMENTS)}.{nearest(str(name), MOMENTS)}'
@@ -46,18 +46,18 @@ def check_hook(hook: Mapping[str, Any]) -> list[str]:
         kinds = " or ".join(types) or "type of cutover"
         problems.append(f'{where} would never run: no {kinds} has the phase "{phase}".')
     if (hook["command"] is None) == (hook["tasks_file"] is None):
-        problems.append(f'{where} needs one of the keys "command" and "tasks_file", and not both.')
+        problems.append(f'{where} needs exactly one of the keys "command" and "tasks_file".')
     if hook["tasks_file"] is not None and not hook["tasks_file"].startswith("/"):
         problems.append(f'{where} has the tasks_file "{hook["tasks_file"]}", which must be an absolute path.')
     if hook["command"] is not None and not all(isinstance(word, str) and word for word in hook["command"] or [None]):
-        problems.append(f"{where} needs a command that is a list of words: no shell is involved.")
+        problems.append(f"{where} needs a command that is a list of words: it does not run in a shell.")
     if hook["timeout"] < 1:
         problems.append(f"{where} needs a timeout of at least 1 s, found {hook['timeout']}.")
     return problems
 
 
 def hooks_by_moment(hooks: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[dict[str, Any]]]]:
-    """By type of cutover and moment ("before start"), the hooks that run then. A moment without hooks is missing."""
+    """By type of cutover and moment ("before start"), the hooks that run then. Moments without hooks are omitted."""
     moments = [(when, phase) for when in ("before", "after") for phase in sorted({hook["phase"] for hook in hooks})]
     return {
         kind: {f"{when} {phase}": found for when, phase in moments if (found := hooks_at(hooks, when, phase, kind))}
@@ -73,7 +73,7 @@ def hooks_at(hooks: Sequence[Mapping[str, Any]], when: str, phase: str, cutover_
 
 
 def hook_lines(hooks: Sequence[Mapping[str, Any]], cutover_type: str) -> list[str]:
-    """What a run of this type would do of its owner's, for a person, in the order of the phases."""
+    """The hooks that a run of this type would run, as lines of text, in the order of the phases."""
     wanted = [
         (moment, hook)
         for phase in MOMENTS[cutover_type]

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What a client is told in each state of the pair, and what roles need ready-made.
+"""The values that roles and clients need, derived from the pair.
 
 Private to this collection: may change in any release.
 """
@@ -33,25 +33,25 @@ __all__ = [
 
 
 def _live_flows(pair: Mapping[str, Any], active: str) -> list[dict[str, str]]:
-    """Source and target of the flows that copy while applications live on ``active``."""
+    """Source and target of the flows that replicate while the applications live on ``active``."""
     identity = pair["policy"] == "identity"
     flows = [flow for flow in pair["flows"].values() if not identity or flow["source"] == active]
     return [{end: flow[end] for end in ("source", "target")} for flow in flows]
 
 
 def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """The pair with what roles need ready-made, so that no playbook computes.
+    """The pair with everything that roles need, so that no playbook computes.
 
     ``spec``: the option ``pair`` of modules. ``types``: the types of a cutover by name.
 
-    ``live_flows``: by active alias, source and target of each flow that replicates then. ``lists``: by alias, those of
-    an engine that keeps lists. ``rights``: by alias, what declared clients need, as ``kafka_acl`` takes it, and what it
-    is to ``keep``: the fence. ``endpoints``: by alias and client, what an endpoint template may use. ``names``: by
-    alias, originals and replicas; ``observed_topics``: these and what the flows create. ``syncs``: by alias, the
-    offset-syncs topics that are there; ``offset_syncs``: by flow, the alias and the name of its own. ``flow_topics``:
-    by alias, what the flows create there, as ``kafka_topic`` takes it. ``hooks_at``: by type of cutover and moment, the
-    hooks that run then; ``hook_lines``: by type, the same for a person. ``salvage_topics``: where a tail goes that is
-    not replayed, as ``kafka_topic`` takes them.
+    ``live_flows``: by active alias, source and target of each flow that replicates then. ``lists``: by alias, the lists
+    of an engine that has lists. ``rights``: by alias, the ACLs of the declared clients for ``kafka_acl``, and those
+    that it must ``keep``: the fence. ``endpoints``: by alias and client, the values for an endpoint template.
+    ``names``: by alias, originals and replicas; ``observed_topics``: these and the topics that the flows create.
+    ``syncs``: by alias, its offset-syncs topics; ``offset_syncs``: by flow, the alias and the name of its own.
+    ``flow_topics``: by alias, the topics that the flows create, for ``kafka_topic``. ``hooks_at``: by type of cutover
+    and moment, the hooks that run then; ``hook_lines``: by type, the same as lines of text. ``salvage_topics``: the
+    topics for a tail that is not replayed into its own topic, for ``kafka_topic``.
     """
     endpoints = {
         alias: {client["name"]: endpoint(pair, client, alias) for client in pair["clients"]}
@@ -83,7 +83,7 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def pair_option(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """What ``PairSpec.of`` reads. Applications and their commands are not part of it."""
+    """The input of ``PairSpec.of``, without applications and their commands."""
     same = ("name", "clusters", "groups", "group_topics", "policy", "separator", "home", "application", "parts", "flow")
     return {
         **{key: pair[key] for key in same},
@@ -138,7 +138,7 @@ def _factor(pair: Mapping[str, Any], part: str) -> int | None:
     key, default = _FACTORS[part], engine_inventory(pair["engine"]).usual_factors.get(part)
     given = {**pair["flow"]["settings"], **pair["flow"][f"{part}_settings"]}
     usual = pair["flow"]["replication_factor"] or default
-    # null takes our own value away.
+    # null removes this collection's own value.
     found = default if key in given and given[key] is None else given.get(key, usual)
     return None if found is None or int(found) < 1 else int(found)
 
@@ -148,8 +148,8 @@ def unequal_partitions(
 ) -> list[str]:
     """Topics whose partition counts differ from the inventory's or between the clusters, in words.
 
-    ``found``: alias -> topics as ``kafka_topic_info`` returns them. Fewer than declared on *both* sides is growth and
-    fits; different counts on the two sides put keys on other partitions after a move.
+    ``found``: alias -> topics as ``kafka_topic_info`` returns them. Fewer partitions than declared on *both* clusters
+    are correct: the topic will grow. Different counts would put keys on other partitions after a move.
     """
     counts = {
         alias: {topic["name"]: topic["partitions"] for topic in rows if topic["exists"]}
@@ -166,9 +166,9 @@ def unequal_partitions(
 
 
 def larger_replicas(found: Mapping[str, Sequence[Mapping[str, Any]]], pair: Mapping[str, Any]) -> list[str]:
-    """Replicas with more partitions than their original has or is about to get, in words.
+    """Replicas with more partitions than their original has or will get, in words.
 
-    ``found``: as for ``unequal_partitions``. MirrorMaker 2 adds the partitions that a replica lacks, and removes none.
+    ``found``: as for ``unequal_partitions``. MirrorMaker 2 adds missing partitions to a replica, but removes none.
     """
     if pair["policy"] == "identity":
         return []
@@ -189,7 +189,7 @@ def larger_replicas(found: Mapping[str, Sequence[Mapping[str, Any]]], pair: Mapp
 
 
 def salvage_topics(topics: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Where a tail goes that is not replayed into its own topic: as ``kafka_topic`` takes them. They never expire."""
+    """Topics for a tail that is not replayed into its own topic, for ``kafka_topic``. Their records never expire."""
     return [
         {
             "name": salvage_topic(topic["name"]),
@@ -202,10 +202,10 @@ def salvage_topics(topics: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def client_batches(clients: Sequence[Mapping[str, Any]], groups: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
-    """Clients that may be handled at the same time, in order: on one host, by one kind of control, in a row.
+    """Batches of consecutive clients that one task can control: on one host, with one kind of control.
 
-    ``groups``: inventory groups; the ``hosts`` of a client is a group or a host. A client that has to wait for another
-    (``after``) begins a new batch, whichever way the list runs (R17).
+    ``groups``: inventory groups; the ``hosts`` of a client is a group or a host. A client that must wait for another
+    one (``after``) begins a new batch, in either direction of the list (R17).
     """
     batches: list[dict[str, Any]] = []
     for client in clients:
@@ -226,10 +226,10 @@ def _ordered(client: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> 
 
 
 def client_call(client: Mapping[str, Any], action: str, endpoints: Mapping[str, str | None]) -> dict[str, Any]:
-    """What ``client_control`` is to do with one client. ``endpoints``: by name.
+    """The item of ``client_control`` for one client. ``endpoints``: by name.
 
-    ``action``: stop, start, point or fence. ``fence`` only leaves the fencing token of the run on the host, for kinds
-    of control that have no command here.
+    ``action``: stop, start, point or fence. ``fence`` only writes the fencing token of the run on the host, for kinds
+    of control without a command.
     """
     call: dict[str, Any] = {"name": client["name"]}
     if client["endpoint_file"]:
@@ -244,7 +244,7 @@ def client_call(client: Mapping[str, Any], action: str, endpoints: Mapping[str, 
 
 
 def endpoint(pair: Mapping[str, Any], client: Mapping[str, Any], alias: str) -> dict[str, Any]:
-    """What ``client`` needs to work on ``alias``: the values that an endpoint template may use.
+    """The values for an endpoint template, with which ``client`` can work on ``alias``.
 
     ``topics``: originals, which producers write. ``subscribe``: originals and replicas, which consumers read.
     """

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One inventory describes the pair: checked as a whole, then derived into what every role reads.
+"""One inventory describes the pair: checked as a whole, then converted to the pair that every role reads.
 
 Private to this collection: may change in any release.
 """
@@ -28,7 +28,7 @@ from .parsed_values import VALUE_CHECKS, check_hosts, is_legal_topic, shared_end
 __all__ = ["RUN_VARIABLES", "cutover_order", "derive_pair", "variables"]
 
 _ALIAS = re.compile(r"[A-Za-z0-9_-]+")
-# As long as an outage that is planned for: the cleaner may leave one offset-sync of each partition.
+# As long as the longest planned outage: the log cleaner may keep only one offset-sync of each partition.
 _WEEK_MS = 604_800_000
 
 _VARIABLES: dict[str, Key] = {
@@ -46,7 +46,7 @@ _VARIABLES: dict[str, Key] = {
     "flow": Key("dict", default={}),
     "adopt": Key("dict", default={}),
 }
-# Variables of a run, not of the pair: known here so that a misspelt one is named.
+# Variables of a run, not of the pair. They are listed to detect misspelt names.
 RUN_VARIABLES = {
     "application": Key(),
     "to": Key(),
@@ -110,9 +110,9 @@ RUN_VARIABLES = {
     "spark_jars": Key(),
     "spark_python": Key(),
 }
-# In place of a required variable that is missing or has a wrong type.
+# Stands for a required variable that is missing or has a wrong type.
 _NOTHING: dict[str, Any] = {"dict": {}, "list": []}
-# What our own set_stats hand on: AWX gives them back to the next job of a workflow as extra variables.
+# Values from this collection's set_stats: AWX passes them to the next job of a workflow as extra variables.
 _RESULTS = ("verdict", "outcome", "active", "run", "ready_controlled", "ready_disaster")
 _CLUSTER = {
     "bootstrap_servers": Key(required=True),
@@ -171,7 +171,7 @@ _LISTS = {"topics": _TOPIC_KEYS, "groups": _GROUP_KEYS, "clients": _CLIENT_KEYS,
 
 
 def variables() -> dict[str, Key]:
-    """Every variable of the pair, those of its engines among them."""
+    """Every variable of the pair, including those of the engines."""
     sites = {name: Key("dict", default={}) for name, engine in inventories().items() if engine.site_keys}
     return {"engine": Key(default=DEFAULT, choices=engines()), **_VARIABLES, **sites}
 
@@ -181,11 +181,11 @@ def derive_pair(
     known: Mapping[str, Key] | None = None,
     hosts: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
-    """The checked and derived pair from the ``kafka_dr_*`` variables, ``given`` without that prefix.
+    """Check the ``kafka_dr_*`` variables (``given`` without that prefix) and return the pair derived from them.
 
-    Raises ``inventory_invalid`` with every problem found, so that one run shows all of them.
-    ``known``: further variable names that are right (those of roles). ``hosts``: groups of the Ansible inventory with
-    their hosts, ``all`` among them; None: hosts of clients are not checked.
+    Raises ``inventory_invalid`` with every problem, so that one run shows all of them. ``known``: further valid
+    variable names (those of roles). ``hosts``: groups of the Ansible inventory with their hosts, including ``all``;
+    None: hosts of clients are not checked.
     """
     problems = _unknown_variables(given, known or {})
     pair, wrong_types, broken = _of_right_types(given)
@@ -194,7 +194,7 @@ def derive_pair(
         if not broken & set(needs.split()):
             problems += check(pair)
     problems += _check_together(pair, broken, hosts or {})
-    # After it: what one application's clients lack keeps no other application from moving.
+    # Last, on the selected application only: a missing host of one application must not stop another one.
     problems += check_hosts(pair, hosts) if hosts is not None else []
     if problems:
         raise DrError(
@@ -212,13 +212,13 @@ def _unknown_variables(given: Mapping[str, Any], known: Mapping[str, Key]) -> li
 
 
 def _engine_checks(name: str) -> list[Check]:
-    """Of the values of every engine, and of a pair with the engine ``name``."""
+    """Checks of the values of every engine, and of a pair with the engine ``name``."""
     values = [check for engine in inventories().values() for check in engine.value_checks()]
     return values + [(f"engine {needs}", check) for needs, check in engine_inventory(name).pair_checks()]
 
 
 def _of_right_types(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str], set[str]]:
-    """All variables without what has a wrong type, the problems, and the names of variables that lack something."""
+    """The variables without values of a wrong type, the problems, and the names of incomplete variables."""
     pair: dict[str, Any] = {}
     problems: list[str] = []
     broken: set[str] = set()
@@ -235,13 +235,13 @@ def _of_right_types(given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]
 
 
 def _mappings(known: Mapping[str, EngineInventory]) -> dict[str, Mapping[str, Key]]:
-    """Variables that map aliases to dictionaries, with the keys of those. ``known``: all engines."""
+    """Variables that map aliases to dictionaries, with the keys of these dictionaries. ``known``: all engines."""
     clusters = {**_CLUSTER, **{key: one for engine in known.values() for key, one in engine.cluster_keys.items()}}
     return {"clusters": clusters, **{name: engine.site_keys for name, engine in known.items() if engine.site_keys}}
 
 
 def _check_parts(pair: dict[str, Any]) -> tuple[list[str], set[str]]:
-    """Leaves in ``pair`` the items whose keys have the right types; the problems of the others, and where they are."""
+    """Restrict ``pair`` to items whose keys have the right types. Return the problems and the variables with them."""
     mappings = _mappings(inventories())
     problems: dict[str, list[str]] = {name: [] for name in (*mappings, *_LISTS, "flow")}
     for name, keys in mappings.items():
@@ -259,7 +259,7 @@ def _check_parts(pair: dict[str, Any]) -> tuple[list[str], set[str]]:
 
 
 def _check_together(pair: dict[str, Any], broken: set[str], hosts: Mapping[str, Sequence[str]]) -> list[str]:
-    """How topics, groups and clients fit together; leaves in ``pair`` those of one application."""
+    """Check topics, groups and clients against each other, and restrict ``pair`` to one application."""
     problems = [text for needs, check in _LINKS if not broken & set(needs.split()) for text in check(pair)]
     whole = not problems and not broken & {"engine", "topics", "groups", "clients"}
     apart = part_of(pair, pair["application"] or None, pair["rights"] == "exact", hosts) if whole else []
@@ -269,7 +269,7 @@ def _check_together(pair: dict[str, Any], broken: set[str], hosts: Mapping[str, 
 
 def _check_count(pair: Mapping[str, Any]) -> list[str]:
     count = len(pair["clusters"])
-    return [] if count == 2 else [f"kafka_dr_clusters must hold exactly two clusters, found {count}."]
+    return [] if count == 2 else [f"kafka_dr_clusters must have exactly two clusters, found {count}."]
 
 
 def _check_home(pair: Mapping[str, Any]) -> list[str]:
@@ -283,7 +283,7 @@ def _check_clusters(pair: Mapping[str, Any]) -> list[str]:
     clusters, separator = pair["clusters"], pair["separator"]
     problems = [
         f'The alias "{alias}" must consist of letters, digits, "-" and "_" and not contain the separator "{separator}":'
-        " MirrorMaker 2 could not tell alias from topic."
+        " otherwise MirrorMaker 2 cannot separate alias and topic."
         for alias in clusters
         if not _ALIAS.fullmatch(alias) or (separator and separator in alias)
     ]
@@ -291,7 +291,7 @@ def _check_clusters(pair: Mapping[str, Any]) -> list[str]:
         values = [cluster[key] for cluster in clusters.values() if cluster[key]]
         if len(values) == 2 and values[0] == values[1]:
             problems.append(
-                f'Both clusters have the same {key} "{values[0]}": a pair on one cluster would copy its own replicas.'
+                f'Both clusters have the same {key} "{values[0]}": a pair on one cluster would be a replication loop.'
             )
     return problems
 
@@ -322,10 +322,10 @@ def _check_topics(pair: Mapping[str, Any]) -> list[str]:
     for topic in pair["topics"]:
         name = topic["name"]
         if not is_legal_topic(name):
-            problems.append(f'"{name}" is not a legal topic name.')
+            problems.append(f'"{name}" is not a valid topic name.')
         elif is_internal(name):
             problems.append(f'The topic "{name}" is internal to Kafka, Connect or MirrorMaker 2 and cannot be moved.')
-        elif name.startswith("."):  # ReplicationPolicy.isInternalTopic of Kafka 4.3, whatever topics.exclude says
+        elif name.startswith("."):  # ReplicationPolicy.isInternalTopic of Kafka 4.3, for any topics.exclude
             problems.append(
                 f'The topic "{name}" begins with a dot: the replication policy never replicates such a topic.'
             )
@@ -334,8 +334,8 @@ def _check_topics(pair: Mapping[str, Any]) -> list[str]:
         alias, separator, _rest = name.partition(pair["separator"] or "\0")
         if pair["policy"] == "default" and separator and alias in pair["clusters"]:
             problems.append(
-                f'The topic "{name}" begins with the alias "{alias}": MirrorMaker 2 takes it for a replica and'
-                " does not copy it. Choose other aliases."
+                f'The topic "{name}" begins with the alias "{alias}": MirrorMaker 2 treats it as a replica and'
+                " does not replicate it. Choose other aliases."
             )
     return problems
 
@@ -362,7 +362,7 @@ def _check_topics_of(pair: Mapping[str, Any]) -> list[str]:
 def _check_groups_of(pair: Mapping[str, Any]) -> list[str]:
     moved = [group["name"] for group in pair["groups"] if group["mode"] == "moved"]
     return [
-        f'The client "{client["name"]}" needs a group out of kafka_dr_groups, found "{client["group"]}".'
+        f'The client "{client["name"]}" needs a group from kafka_dr_groups, found "{client["group"]}".'
         f"{nearest(str(client['group']), moved)}"
         for client in pair["clients"]
         if client["role"] != "producer" and client["group"] not in moved
@@ -372,17 +372,17 @@ def _check_groups_of(pair: Mapping[str, Any]) -> list[str]:
 def _check_order(pair: Mapping[str, Any]) -> list[str]:
     names = [client["name"] for client in pair["clients"]]
     unknown = [
-        f'The client "{client["name"]}" is to start after the unknown client "{other}".{nearest(other, names)}'
+        f'The client "{client["name"]}" must start after the unknown client "{other}".{nearest(other, names)}'
         for client in pair["clients"]
         for other in client["after"]
         if other not in names
     ]
     circle = not unknown and cutover_order(pair["clients"]) is None
-    return ['The "after" keys of kafka_dr_clients form a circle.'] if circle else unknown
+    return ['The "after" keys of kafka_dr_clients form a cycle.'] if circle else unknown
 
 
 def _contradictions(pair: dict[str, Any]) -> list[str]:
-    """Topics of a group against those of its clients, if every one of these declares some."""
+    """Groups whose topics differ from those of their clients, if all these clients declare topics."""
     problems = []
     for group in pair["groups"]:
         readers = [client for client in pair["clients"] if client["group"] == group["name"]]
@@ -411,7 +411,7 @@ def _check_control(pair: Mapping[str, Any]) -> list[str]:
     return problems
 
 
-# Each with the variables in which nothing may have a wrong type, as VALUE_CHECKS.
+# Each check with the variables that it needs without wrong types, as in VALUE_CHECKS.
 _CHECKS: tuple[Check, ...] = (
     ("clusters", _check_count),
     ("clusters home", _check_home),
@@ -422,7 +422,7 @@ _CHECKS: tuple[Check, ...] = (
     ("", _check_hooks),
     ("engine policy clusters", check_adopt),
 )
-# What part_of rests on.
+# Checks that part_of needs.
 _LINKS: tuple[Check, ...] = (
     ("", _check_twice),
     ("topics", _check_topics_of),
@@ -433,9 +433,9 @@ _LINKS: tuple[Check, ...] = (
 
 
 def cutover_order(clients: list[dict[str, Any]]) -> list[str] | None:
-    """Client names in starting order: each behind those in its ``after`` list. None for a circle.
+    """Client names in start order: each one comes after those in its ``after`` list. None: there is a cycle.
 
-    Stopping uses the reverse. Processors consume and produce, so the order between them matters.
+    The stop order is the reverse. Processors consume and produce, so the order between them matters.
     """
     waiting = {client["name"]: set(client["after"]) for client in clients}
     order: list[str] = []
@@ -450,7 +450,7 @@ def cutover_order(clients: list[dict[str, Any]]) -> list[str] | None:
 
 
 def _group_topics(pair: dict[str, Any], names: list[str]) -> dict[str, list[str]]:
-    """The originals that a group reads: as the inventory says, else what its clients read."""
+    """The originals that a group reads: as the inventory declares them, else the topics of its clients."""
     declared = {}
     for group in pair["groups"]:
         own = [client["topics"] for client in pair["clients"] if client["group"] == group["name"]]
@@ -461,9 +461,9 @@ def _group_topics(pair: dict[str, Any], names: list[str]) -> dict[str, list[str]
 
 
 def _syncs(pair: dict[str, Any], naming: Naming, source: str, target: str) -> dict[str, Any]:
-    """The offset-syncs topic of a flow, and the alias ``on`` which it lies; made before MirrorMaker 2 would make it.
+    """The offset-syncs topic of a flow, and the alias ``on`` which it is. Created before MirrorMaker 2 creates it.
 
-    On the target it survives the loss of the source; some engines have it on the source.
+    On the target it survives the loss of the source. Some engines have it on the source.
     """
     on_source = engine_inventory(pair["engine"]).capabilities.offset_syncs_on_source
     on, other = (source, target) if on_source else (target, source)
@@ -474,7 +474,7 @@ def _syncs(pair: dict[str, Any], naming: Naming, source: str, target: str) -> di
 
 
 def _journal(pair: dict[str, Any]) -> dict[str, Any]:
-    """The journal topic: never expires, as safe as the safest topic of the pair."""
+    """The journal topic: it never expires, and has as many replicas as the topic with most replicas."""
     factors = [topic["replication_factor"] for topic in pair["topics"] if topic["replication_factor"]]
     return {
         "name": pair["journal_topic"],
@@ -510,9 +510,9 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         "name": "-".join(sorted(pair["clusters"])) + (f".{application}" if application else ""),
         "application": application,
         "engine": pair["engine"],
-        # Task files of the role replication by moment; empty: the engine needs none then.
+        # Task files of the role replication by moment; empty: the engine needs none at that moment.
         "engine_steps": {moment: engine.steps.get(moment, "") for moment in STEPS},
-        # Why the engine copies no topic again; empty: it can.
+        # Why the engine cannot replicate a topic again; empty: it can.
         "copy_again_refused": engine.refusals.copy_again,
         "policy": pair["policy"],
         "separator": pair["separator"],
@@ -521,8 +521,9 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         **{key: split_names(pair[key] or []) for key in _NAME_LISTS},
         "run_on": pair["run_on"],
         "journal": _journal(pair),
-        # Connectors of a flow. What kafka_dr_confirm has to say where the state of a cluster is about to be written.
+        # Connectors of a flow.
         "parts": list(CONNECTORS),
+        # The value that kafka_dr_confirm must have before state is written on a cluster.
         "confirms": {alias: alias for alias in pair["clusters"]},
         "state": {**_journal(pair), "name": STATE_TOPIC, "config": {"cleanup.policy": "compact"}},
         "clusters": {alias: {"alias": alias, **cluster} for alias, cluster in pair["clusters"].items()},

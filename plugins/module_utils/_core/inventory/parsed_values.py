@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Inventory values that a later step parses: refused before the first change, by what will parse them.
+"""Inventory values that a later step parses, checked before the first change.
 
 Every function returns the problems that it found, each as one sentence that names the variable.
 
@@ -36,13 +36,13 @@ __all__ = [
 
 _TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _SEPARATOR = re.compile(r"[A-Za-z0-9._-]+")
-# A broker address as librdkafka and the Java clients both read it: [PROTOCOL://]HOST:PORT, HOST an IPv6 address in
-# brackets or a name.
+# A broker address that both librdkafka and the Java clients accept: [PROTOCOL://]HOST:PORT. HOST is a name or an IPv6
+# address in brackets.
 _ADDRESS = re.compile(
     r"(?:(?:PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL)://)?(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})"
 )
 _PRINCIPAL = re.compile(r"User:[^*\s]\S*(?: \S+)*")
-# More than any cluster serves: a count beyond this is a slip of the pen.
+# More than any cluster supports: a larger count is a typing error.
 _PARTITIONS_MAX = 100_000
 _FACTOR_MAX = 32_767
 _PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -52,7 +52,7 @@ _OWN_PROPERTIES = {
     "metadata.broker.list": "kafka_dr_clusters has a key bootstrap_servers for it",
     "group.id": "the group of an application is declared in kafka_dr_groups",
 }
-# Kinds of differences that an audit may be told to accept: KINDS of spark/kafka_dr_audit/differences.py.
+# Kinds of differences that an audit can accept: KINDS of spark/kafka_dr_audit/differences.py.
 AUDIT_KINDS = (
     *("LOST", "CORRUPT", "REORDERED", "MISPLACED", "ABORTED", "FOREIGN", "DUPLICATE"),
     *("ERRANT", "NOT_YET", "NEWER", "EXPIRED", "COMPACTED", "RETIMED"),
@@ -66,7 +66,7 @@ def is_legal_topic(name: str) -> bool:
 
 
 def addresses(servers: str) -> list[str] | None:
-    """``host:port`` of each bootstrap server in lower case, None if the text is not a list of such addresses."""
+    """``host:port`` of each bootstrap server in lower case; None if the text is not a list of such addresses."""
     found = []
     for text in servers.split(","):
         match = _ADDRESS.fullmatch(text.strip(" "))
@@ -81,7 +81,7 @@ def _check_separator(pair: Mapping[str, Any]) -> list[str]:
     if _SEPARATOR.fullmatch(separator):
         return []
     return [
-        f'kafka_dr_separator is "{separator}", wanted one or more of the characters that topic names allow: letters,'
+        f'kafka_dr_separator is "{separator}", wanted one or more characters that are allowed in topic names: letters,'
         ' digits, ".", "_" and "-".'
     ]
 
@@ -98,14 +98,14 @@ def _check_connections(pair: Mapping[str, Any]) -> list[str]:
         if found is None:
             problems.append(
                 f'{where}.bootstrap_servers is "{one_line(cluster["bootstrap_servers"])}", wanted host:port, or'
-                " several of them with commas between."
+                " several of them separated by commas."
             )
-        # Equal texts as a whole have a message of their own.
+        # Another check reports values that are equal as a whole.
         same = [address for address in found or [] if address in seen and seen[address] != alias]
         if same and len({one["bootstrap_servers"] for one in pair["clusters"].values()}) > 1:
             problems.append(
-                f'{where}.bootstrap_servers names "{same[0]}", as kafka_dr_clusters.{seen[same[0]]} does: both would'
-                " lead to the same cluster."
+                f'{where}.bootstrap_servers names "{same[0]}", as does kafka_dr_clusters.{seen[same[0]]}: both would be'
+                " the same cluster."
             )
         seen.update(dict.fromkeys(found or [], alias))
         for key in ("client", "admin_client"):
@@ -124,7 +124,7 @@ def _check_client(where: str, client: Mapping[Any, Any], translated: bool) -> li
     ]
     problems += _check_plain(where, client)
     problems += [
-        f'{where} has the unknown property "{key}": names of client properties have dots, such as "sasl.username".'
+        f'{where} has the unknown property "{key}": names of client properties contain dots, as in "sasl.username".'
         for key in client
         if "." not in key and key not in ("debug", "retries")
     ]
@@ -141,7 +141,7 @@ def _check_client(where: str, client: Mapping[Any, Any], translated: bool) -> li
 
 
 def _check_plain(where: str, settings: Mapping[Any, Any], more: tuple[type, ...] = ()) -> list[str]:
-    """Values that a program could not read as one text, unless their type is one of ``more``."""
+    """Values that cannot be written as one text, unless their type is one of ``more``."""
     return [
         f'{where} has the value {_shown(value)} for "{key}", wanted a text, a number or true or false.'
         for key, value in settings.items()
@@ -181,21 +181,21 @@ def _check_settings(pair: Mapping[str, Any], where: str, given: Mapping[Any, Any
     problems = []
     if config.pop(_PRODUCER_BROKERS, None) is not None:
         problems.append(
-            f'{where} sets "{_PRODUCER_BROKERS}" for both flows, and it can be right for one of them only. Leave it'
-            " out, and give each cluster the connect_url of the workers beside it."
+            f'{where} sets "{_PRODUCER_BROKERS}" for both flows, but it can be correct only for one of them. Remove it,'
+            " and set the connect_url of each cluster to the workers next to it."
         )
     problems += engine_inventory(pair["engine"]).setting_problems(where, config)
     return problems + _check_excluded(pair, where, config)
 
 
 def _check_excluded(pair: Mapping[str, Any], where: str, config: Mapping[str, str | None]) -> list[str]:
-    """Declared names that an own ``topics.exclude`` or ``groups.exclude`` leaves out; null brings the default back."""
+    """Declared names that a custom ``topics.exclude`` or ``groups.exclude`` excludes; null restores the default."""
     problems = []
     for kind in ("topics", "groups"):
         if f"{kind}.exclude" in config:
             (taken,) = filters_of({f"{kind}.exclude": config[f"{kind}.exclude"]}, (kind,))
             problems += [
-                f'{where} sets "{kind}.exclude", which leaves out the {kind.removesuffix("s")} "{entry["name"]}".'
+                f'{where} sets "{kind}.exclude", which excludes the {kind.removesuffix("s")} "{entry["name"]}".'
                 for entry in pair[kind]
                 if taken.takes(entry["name"]) is False and entry.get("mode") != "local"
             ]
@@ -225,7 +225,7 @@ def _check_topic_values(pair: Mapping[str, Any]) -> list[str]:
 
 
 def _check_topic_names(pair: Mapping[str, Any]) -> list[str]:
-    """Names on each cluster: replicas that are too long, and names that Kafka takes for each other in metrics."""
+    """Names on each cluster: replica names that are too long, and names whose metrics collide in Kafka."""
     naming = Naming(pair["policy"], pair["separator"])
     originals = [topic["name"] for topic in pair["topics"]]
     problems = []
@@ -233,7 +233,7 @@ def _check_topic_names(pair: Mapping[str, Any]) -> list[str]:
         replicas = {naming.replica(alias, name): name for name in originals}
         problems += [
             f'The topic "{name}" cannot be replicated: its replica\'s name would have {len(replica)} characters,'
-            " and Kafka allows 249."
+            " wanted at most 249."
             for replica, name in replicas.items()
             if len(replica) > 249 and is_legal_topic(name)
         ]
@@ -249,8 +249,8 @@ def _check_topic_names(pair: Mapping[str, Any]) -> list[str]:
         for name in here:
             by_metric.setdefault(name.replace(".", "_"), []).append(name)
         problems += [
-            f'The topics "{found[0]}" and "{found[1]}" would both be on {alias}, and their names differ in "." and "_"'
-            " only: Kafka refuses such topics, whose metrics collide."
+            f'The topics "{found[0]}" and "{found[1]}" would both be on {alias}, and their names differ only in "." and'
+            ' "_": Kafka refuses such topics because their metrics collide.'
             for found in by_metric.values()
             if len(found) > 1
         ]
@@ -258,8 +258,8 @@ def _check_topic_names(pair: Mapping[str, Any]) -> list[str]:
 
 
 def _reserved(pair: Mapping[str, Any], naming: Naming, alias: str) -> dict[str, str]:
-    """What else has its place on ``alias``: names of topics, and what uses them."""
-    found = {salvage_topic(t["name"]): f'salvage uses for what it brings over of "{t["name"]}"' for t in pair["topics"]}
+    """Reserved topic names on ``alias``, and what uses them."""
+    found = {salvage_topic(t["name"]): f'salvage uses for restored records of "{t["name"]}"' for t in pair["topics"]}
     for other in pair["clusters"]:
         found[naming.offset_syncs(other)] = "MirrorMaker 2 uses for its offset-syncs"
         if other != alias:
@@ -274,11 +274,11 @@ def _check_journal(pair: Mapping[str, Any]) -> list[str]:
     replicas = [naming.replica(alias, topic) for alias in pair["clusters"] for topic in originals]
     reason = ""
     if not is_legal_topic(name):
-        reason = "which is not a legal topic name"
+        reason = "which is not a valid topic name"
     elif name in originals or name in replicas:
         reason = "which is a topic of the pair"
     elif name in map(salvage_topic, originals):
-        reason = "which salvage uses for what it brings over"
+        reason = "which salvage uses for restored records"
     elif name == STATE_TOPIC:
         reason = "which is the topic of the pair's latest state"
     elif is_internal(name.removesuffix("-internal")) or name.startswith("."):
@@ -288,8 +288,8 @@ def _check_journal(pair: Mapping[str, Any]) -> list[str]:
 
 def _check_groups(pair: Mapping[str, Any]) -> list[str]:
     return [
-        f'kafka_dr_groups names "{one_line(group["name"])}", wanted a name without control characters that is not'
-        " empty."
+        f'kafka_dr_groups names "{one_line(group["name"])}", wanted a name that is not empty and has no control'
+        " characters."
         for group in pair["groups"]
         if not group["name"].strip() or not group["name"].isprintable()
     ]
@@ -306,14 +306,16 @@ def _check_applications(pair: Mapping[str, Any]) -> list[str]:
         if not client["name"].strip():
             problems.append("kafka_dr_clients has a client without a name.")
         if not client["hosts"].strip():
-            problems.append(f"{where} has an empty text in hosts, wanted a host or a group of the Ansible inventory.")
+            problems.append(f"{where} has an empty hosts, wanted a host or a group of the Ansible inventory.")
         if principal is not None and not _PRINCIPAL.fullmatch(principal):
             problems.append(
                 f'{where} has the principal "{one_line(principal)}", wanted one such as "User:payments-api", without'
                 " a wildcard."
             )
         if client["role"] == "producer" and client["group"] is not None:
-            problems.append(f'{where} is a producer and names the group "{client["group"]}". Remove it, or its role.')
+            problems.append(
+                f'{where} is a producer and names the group "{client["group"]}". Remove the group or correct the role.'
+            )
         if file_mode(client["endpoint_mode"]) is None:
             problems.append(
                 f'{where} has the endpoint_mode "{client["endpoint_mode"]}", wanted octal digits such as "0640".'
@@ -331,7 +333,7 @@ def _check_applications(pair: Mapping[str, Any]) -> list[str]:
 
 
 def shared_endpoint_files(pair: Mapping[str, Any], hosts: Mapping[str, Sequence[str]]) -> list[str]:
-    """Problems of applications that would overwrite each other's endpoint file. ``hosts``: groups of the inventory."""
+    """Clients that would overwrite each other's endpoint file, in sentences. ``hosts``: groups of the inventory."""
     users: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for client in pair["clients"]:
         for host in hosts.get(client["hosts"]) or [client["hosts"]]:
@@ -340,7 +342,7 @@ def shared_endpoint_files(pair: Mapping[str, Any], hosts: Mapping[str, Sequence[
     found: dict[tuple[str, str], str] = {}
     for (host, path), clients in users.items():
         if len({_process(client) for client in clients}) > 1:
-            # On the other hosts of a group it is the same.
+            # One problem is enough for all hosts of a group.
             found.setdefault((path, _quoted_names(clients)), host)
     return [
         f'The clients {names} on "{host}" have the same endpoint_file "{path}". Only declarations of one process may'
@@ -350,13 +352,13 @@ def shared_endpoint_files(pair: Mapping[str, Any], hosts: Mapping[str, Sequence[
 
 
 def check_hosts(pair: Mapping[str, Any], hosts: Mapping[str, Sequence[str]]) -> list[str]:
-    """Problems of clients on hosts that the Ansible inventory does not have. ``hosts``: its groups, with ``all``."""
+    """Clients on hosts that the Ansible inventory does not have, in sentences. ``hosts``: its groups, with ``all``."""
     known = {*hosts, *hosts.get("all", ()), "localhost"}
     problems = []
     for client in pair["clients"]:
         where, name = f'The client "{client["name"]}" has hosts "{one_line(client["hosts"])}"', client["hosts"]
         if name.strip() and name not in known:
-            problems.append(f"{where}, which the Ansible inventory has neither as a host nor as a group.")
+            problems.append(f"{where}, which is neither a host nor a group of the Ansible inventory.")
         elif name in hosts and not hosts[name]:
             problems.append(f"{where}, which is an empty group of the Ansible inventory.")
     return problems
@@ -372,7 +374,7 @@ def _process(client: Mapping[str, Any]) -> tuple[str, ...]:
 
 # ---- a run
 
-# As UnifiedMemoryManager of Spark wants it of a driver.
+# The minimum that Spark's UnifiedMemoryManager requires of a driver.
 _LEAST_HEAP = 450 * 2**20
 # What a 64-bit JVM can address.
 _MOST_HEAP = 2**47
@@ -384,7 +386,7 @@ def _check_run(pair: Mapping[str, Any]) -> list[str]:
     if metrics and not re.fullmatch(r"[/~].*[^/]\.prom", metrics):
         problems.append(
             f'kafka_dr_metrics_file is "{one_line(metrics)}", wanted an absolute path that ends in ".prom":'
-            " node_exporter reads no other file."
+            " node_exporter reads no other files."
         )
     if principal and not _PRINCIPAL.fullmatch(principal):
         problems.append(
@@ -394,7 +396,7 @@ def _check_run(pair: Mapping[str, Any]) -> list[str]:
     if memory is not None and not _LEAST_HEAP <= (heap_bytes(memory) or 0) <= _MOST_HEAP:
         problems.append(
             f'kafka_dr_spark_memory is "{one_line(memory)}", wanted a whole number and one of the letters k, m, g and'
-            ' t, such as "2g", and at least "450m": Spark\'s driver does not start with less.'
+            ' t, such as "2g", and at least "450m": the driver of Spark does not start with less.'
         )
     problems += _check_client("kafka_dr_rehearsal_client", pair["rehearsal_client"] or {}, translated=False)
     return problems + _check_spark_conf(pair["spark_conf"] or {})
@@ -431,7 +433,7 @@ def _check_accepted_checks(pair: Mapping[str, Any]) -> list[str]:
 
 
 def _check_accepted_groups(pair: Mapping[str, Any]) -> list[str]:
-    """A misspelled name would accept nothing, and be seen in the middle of a move only."""
+    """Unknown groups. A misspelt name would accept nothing, which would show only in the middle of a move."""
     declared = [group["name"] for group in pair["groups"]]
     return [
         f'kafka_dr_accept_skips names "{name}", which is not in kafka_dr_groups.{nearest(name, declared)}'
@@ -447,7 +449,7 @@ def _check_audit_accept(pair: Mapping[str, Any]) -> list[str]:
         if topic not in topics:
             problems.append(f'kafka_dr_audit_accept names the unknown topic "{topic}".{nearest(str(topic), topics)}')
         if not isinstance(kinds, list | tuple):
-            problems.append(f'kafka_dr_audit_accept has no list of kinds for "{topic}".')
+            problems.append(f'kafka_dr_audit_accept needs a list of kinds for "{topic}".')
             continue
         problems += [
             f'kafka_dr_audit_accept names the unknown kind "{kind}" for "{topic}".{nearest(str(kind), AUDIT_KINDS)}'
@@ -467,7 +469,7 @@ def _check_logins(pair: Mapping[str, Any]) -> list[str]:
                 f"{nearest(str(principal), principals)}"
             )
         elif not isinstance(login, Mapping):
-            problems.append(f'kafka_dr_fence_logins has no dictionary of client properties for "{principal}".')
+            problems.append(f'kafka_dr_fence_logins needs a dictionary of client properties for "{principal}".')
         else:
             problems += _check_client(f'kafka_dr_fence_logins["{principal}"]', login, translated=False)
     return problems
@@ -481,8 +483,8 @@ def _unknown(variable: str, given: Any, known: Iterable[str], kind: str) -> list
     ]
 
 
-#: Checks of all variables, each with those that must be free of wrong types: in an incomplete list, a name that exists
-#: would look unknown.
+#: Checks of all variables, each with the variables that it needs without wrong types: in an incomplete list, an
+#: existing name would look unknown.
 VALUE_CHECKS: tuple[tuple[str, Callable[[Mapping[str, Any]], list[str]]], ...] = (
     ("", _check_separator),
     ("", _check_connections),

@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A rehearsal: the pair once more, under names of its own, so that nothing of the real one is touched.
+"""A rehearsal: a second pair with its own names, so that it does not change the real one.
 
-Other aliases give other connectors, replicas, checkpoints and offset-syncs (MirrorMaker 2 names all of them after the
-aliases); topics, groups, journal and state topic have names of their own as well.
+Other aliases give other connectors, replicas, checkpoints and offset-syncs, because MirrorMaker 2 names all of them
+after the aliases. Topics, groups, journal and state topic have their own names, too.
 
 Private to this collection: may change in any release.
 """
@@ -23,35 +23,33 @@ from .pair import derive_pair
 
 __all__ = ["CANARY", "belongings", "rehearsal_aliases", "rehearsal_pair"]
 
-# Everything of a rehearsal begins with it, but for what MirrorMaker 2 names after the aliases.
+# Every name of a rehearsal begins with it, except names that MirrorMaker 2 makes from the aliases.
 CANARY = "kafka-dr-rehearsal"
 _PRODUCER = f"{CANARY}-producer"
 _GROUPS = ("1", "2")
 _PARTITIONS = 3
-# An interrupted rehearsal ends by itself: its producer after an hour's records, which expire an hour later.
+# An interrupted rehearsal ends by itself: its producer stops after one hour, and its records expire one hour later.
 _SECONDS = 3600
 _CLUSTER = ("bootstrap_servers", "cluster_id", "client", "admin_client")
 
 
 def rehearsal_aliases(pair: Mapping[str, Any]) -> dict[str, str]:
-    """By alias of the pair, that of the rehearsal on the same cluster."""
+    """The rehearsal's alias of each cluster, by the pair's alias."""
     glue = "_" if "-" in pair["separator"] else "-"
     return {alias: f"rehearsal{glue}{alias}" for alias in pair["clusters"]}
 
 
 def _separator(pair: Mapping[str, Any]) -> str:
-    """Not the pair's: its flows copy whatever they read as heartbeats, and would copy those that a rehearsal has
-    copied.
-    """
+    """Another separator than the pair's. Otherwise the pair's flows would replicate the rehearsal's heartbeats."""
     return ".." if "-" in pair["separator"] else "--"
 
 
 def rehearsal_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The pair of a rehearsal, laid out like any other, away from ``active``: where the applications live now.
+    """The pair of a rehearsal that moves away from ``active``, where the applications live now.
 
     ``options``: ``host`` and ``folder`` of its clients, ``program`` (their command), ``template`` (their endpoint
-    file), ``rate`` (records in a second), ``principal`` and ``client`` (as whom they work; else as this collection
-    itself). Adds ``rehearsal``, which the role of that name reads. Raises ``rehearsal_impossible``.
+    file), ``rate`` (records per second), ``principal`` and ``client`` (their login; without them, the collection's
+    own). Adds ``rehearsal``, which the role of that name reads. Raises ``rehearsal_impossible``.
     """
     alias = rehearsal_aliases(pair)
     _require_possible(pair, options)
@@ -74,7 +72,7 @@ def rehearsal_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, A
         }
     )
     rehearsal["state"]["name"] = f"{prefix}state-internal"
-    # Heartbeats have one topic, whatever the aliases: those of a rehearsal would stay in it. It copies the pair's.
+    # Heartbeats have the same topic for all aliases, so a rehearsal writes none. It replicates the pair's.
     rehearsal["parts"] = [part for part in CONNECTORS if part != "heartbeat"]
     rehearsal["confirms"] = dict.fromkeys(rehearsal["clusters"], entered)
     rehearsal = laid_out(rehearsal)
@@ -83,7 +81,7 @@ def rehearsal_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, A
 
 
 def _prefix(pair: Mapping[str, Any]) -> str:
-    """A cluster may be a side of several pairs."""
+    """Has the pair's name, because a cluster may belong to several pairs."""
     return f"{CANARY}-{pair['name']}-"
 
 
@@ -92,8 +90,8 @@ def _require_possible(pair: Mapping[str, Any], options: Mapping[str, Any]) -> No
     if refused:
         raise DrError(
             "rehearsal_impossible",
-            f'A rehearsal needs flows of its own, which kafka_dr_engine "{pair["engine"]}" cannot have: {refused}.',
-            "Rehearse with a pair whose engine is connect.",
+            f'A rehearsal needs its own flows, which kafka_dr_engine "{pair["engine"]}" cannot have: {refused}.',
+            "Rehearse with a pair that has the engine connect.",
         )
     own = [topic["name"] for topic in (*pair["topics"], pair["journal"])] + pair["groups"] + pair["local_groups"]
     taken = sorted(name for name in own if name.startswith(CANARY))
@@ -101,16 +99,15 @@ def _require_possible(pair: Mapping[str, Any], options: Mapping[str, Any]) -> No
     if taken:
         raise DrError(
             "rehearsal_impossible",
-            f'"{taken[0]}" of the inventory is named as what a rehearsal makes and deletes.',
-            "Give it another name; a rehearsal would delete it.",
+            f'"{taken[0]}" in the inventory has a name that is reserved for rehearsals, which would delete it.',
+            "Give it another name.",
         )
     if bool(options["principal"]) != bool(options["client"]):
         raise DrError(
             "rehearsal_impossible",
-            "Of kafka_dr_rehearsal_principal and kafka_dr_rehearsal_client only one is given: the"
-            " one says who the clients of a"
-            " rehearsal are, the other how they log in.",
-            "Give both, or neither.",
+            "Only one of kafka_dr_rehearsal_principal and kafka_dr_rehearsal_client is set. The first one names the"
+            " principal of the rehearsal's clients, the second one has their login.",
+            "Set both, or neither.",
         )
 
 
@@ -119,7 +116,7 @@ def _cluster(cluster: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
 
 
 def _topic(pair: Mapping[str, Any]) -> dict[str, Any]:
-    """As safe as the safest topic of the pair."""
+    """The rehearsal's topic, with as many replicas as the pair's journal."""
     return {
         "name": f"{_prefix(pair)}canary",
         "partitions": _PARTITIONS,
@@ -129,7 +126,7 @@ def _topic(pair: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _clients(pair: Mapping[str, Any], options: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """One that writes, and one for each group."""
+    """One producer, and one consumer for each group."""
     names = {_PRODUCER: None, **{f"{CANARY}-consumer-{number}": _prefix(pair) + number for number in _GROUPS}}
     return [
         {
@@ -160,11 +157,10 @@ def _login(cluster: Mapping[str, Any], client: Mapping[str, Any]) -> dict[str, s
 def _of_role(
     pair: Mapping[str, Any], rehearsal: Mapping[str, Any], options: Mapping[str, Any], logins: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """What the role ``rehearsal`` needs beyond a pair.
+    """What the role ``rehearsal`` needs besides a pair.
 
-    ``of``: alias of the pair by that of the rehearsal. ``ledger``: definitions of the clients. ``belongings``: what a
-    rehearsal
-    makes. ``name_parts``: texts of which all its names bear one.
+    ``of``: alias of the pair by that of the rehearsal. ``ledger``: definitions of the clients. ``belongings``: the
+    objects that a rehearsal creates. ``name_parts``: texts; each of its names contains one of them.
     """
     principal = options["principal"]
     return {
@@ -180,14 +176,14 @@ def _of_role(
 
 
 def _fingerprints(pair: Mapping[str, Any], rehearsal: Mapping[str, Any]) -> list[str]:
-    """Texts of which each name of this rehearsal bears one, and hardly anything else does."""
+    """Texts; each name of this rehearsal contains one of them, and hardly any other name does."""
     here, there, separator = rehearsal["home"], rehearsal["away"], rehearsal["separator"]
     around = [f"{text}{alias}{separator}" for alias in (here, there) for text in ("", separator)]
     return [_prefix(pair), flow_name(here, there), flow_name(there, here), *around]
 
 
 def _definition(client: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """A client of the ledger."""
+    """The ledger's definition of a client."""
     rate = float(options["rate"])
     own = {"group": client["group"]} if client["group"] else {"rate": rate, "limit": max(1, int(rate * _SECONDS))}
     return {"role": client["role"], "endpoint_file": client["endpoint_file"], **own}
