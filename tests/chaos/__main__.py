@@ -50,7 +50,7 @@ Act = Callable[[subprocess.Popen[bytes]], None]
 
 
 @dataclass(frozen=True)
-class Fault:
+class ChaosFault:
     """A fault and its moment:
 
     ``delay`` seconds after ``trigger`` appears in the output of a cutover of type ``kind``.
@@ -71,7 +71,7 @@ class Fault:
 class Trip:
     """The result of a fault."""
 
-    fault: Fault
+    fault: ChaosFault
     to: str
     struck: bool
     orphans: int
@@ -91,34 +91,38 @@ class Trip:
         return done and not any(self.harm[name] for name in harmful)
 
 
-def faults(policy: str, draw: random.Random) -> list[Fault]:
+def faults(policy: str, draw: random.Random) -> list[ChaosFault]:
     """Every phase of every type, the moments of important writes, random moments, and cluster faults."""
     phases = {name: list(kind.phases) for name, kind in CUTOVER_TYPES.items()}
     kinds = ["cutoff"] if policy == "identity" else [kind for kind in phases if kind != "disaster"]
-    found = [Fault(f"{kind}: kill at {phase}", kind, f"phase_{phase}.yml") for kind in kinds for phase in phases[kind]]
+    found = [
+        ChaosFault(f"{kind}: kill at {phase}", kind, f"phase_{phase}.yml") for kind in kinds for phase in phases[kind]
+    ]
     for kind in kinds:
         trigger, delay = ": Commit the offsets and read them back]", draw.uniform(0.02, 0.4)
-        found.append(Fault(f"{kind}: kill in the commit", kind, trigger, delay))
+        found.append(ChaosFault(f"{kind}: kill in the commit", kind, trigger, delay))
         trigger, delay = ": Close the run in the journal]", draw.uniform(0.02, 0.4)
-        found.append(Fault(f"{kind}: kill at the last event", kind, trigger, delay))
+        found.append(ChaosFault(f"{kind}: kill at the last event", kind, trigger, delay))
         for number in range(RANDOM):
             delay = draw.uniform(0.5, 16.0)
-            found.append(Fault(f"{kind}: kill at a random moment {number + 1}", kind, "PLAY [", delay))
+            found.append(ChaosFault(f"{kind}: kill at a random moment {number + 1}", kind, "PLAY [", delay))
     found += disasters(phases["disaster"])
     found += [
-        Fault(f"{kind}: frozen at {phase}", kind, f"phase_{phase}.yml", frozen=True)
+        ChaosFault(f"{kind}: frozen at {phase}", kind, f"phase_{phase}.yml", frozen=True)
         for kind in [*kinds, "disaster"]
         for phase in phases[kind]
     ]
     moments = (("the point of no return", ": Record that the point of no return is passed]"),)
     found += [
-        Fault(f"{kind}: frozen after {what}", kind, trigger, frozen=True) for kind in kinds for what, trigger in moments
+        ChaosFault(f"{kind}: frozen after {what}", kind, trigger, frozen=True)
+        for kind in kinds
+        for what, trigger in moments
     ]
     if policy == "identity":
         delay = draw.uniform(0.02, 0.6)
         return [
             *found,
-            Fault(
+            ChaosFault(
                 "cutoff: kill in the PATCH of the offsets",
                 "cutoff",
                 ": Write the start offsets of the flow back]",
@@ -133,22 +137,24 @@ def faults(policy: str, draw: random.Random) -> list[Fault]:
     for alias, part, pause in hurt:
         phase = draw.choice(phases["cutoff"])
         what = f"{'pause' if pause else 'kill'} {part} of the side {alias}"
-        found.append(Fault(f"cutoff: {what} at {phase}", "cutoff", f"phase_{phase}.yml", 0.0, (alias, part), pause))
+        found.append(
+            ChaosFault(f"cutoff: {what} at {phase}", "cutoff", f"phase_{phase}.yml", 0.0, (alias, part), pause)
+        )
     for part, what in (("copies", "RUNNING but copying nothing"), ("journal", "the journal's topic deleted")):
         for phase in (phases["cutoff"][0], draw.choice(phases["cutoff"][3:])):
             name = f"cutoff: {what} at {phase}"
-            found.append(Fault(name, "cutoff", f"phase_{phase}.yml", 0.0, ("entered", part)))
+            found.append(ChaosFault(name, "cutoff", f"phase_{phase}.yml", 0.0, ("entered", part)))
     return found
 
 
-def disasters(phases: list[str]) -> list[Fault]:
+def disasters(phases: list[str]) -> list[ChaosFault]:
     """P is lost, and the run away from it is killed, or P comes back before, at and after the point of no return."""
-    found = [Fault(f"disaster: kill at {phase}", "disaster", f"phase_{phase}.yml") for phase in phases]
+    found = [ChaosFault(f"disaster: kill at {phase}", "disaster", f"phase_{phase}.yml") for phase in phases]
     moments = (phases[0], phases[2], phases[3])
     return [
         *found,
         *(
-            Fault(f"disaster: P returns at {at}", "disaster", f"phase_{at}.yml", 0.0, ("left", "return"))
+            ChaosFault(f"disaster: P returns at {at}", "disaster", f"phase_{at}.yml", 0.0, ("left", "return"))
             for at in moments
         ),
     ]
@@ -169,7 +175,7 @@ class Chaos:
         self.pair.playbook("enable", {"kafka_dr_confirm": "P"})
         self.pair.start()
 
-    def trip(self, fault: Fault) -> Trip:
+    def trip(self, fault: ChaosFault) -> Trip:
         """Move to the other cluster, with the fault on the way. After a disaster, move home again at once."""
         if fault.kind == "disaster" and self._active == "B":
             self._move("failback", "P")
@@ -189,7 +195,7 @@ class Chaos:
             done.harm = self._harm()
         return done
 
-    def _frozen(self, fault: Fault) -> Trip:
+    def _frozen(self, fault: ChaosFault) -> Trip:
         """Another controller moves the applications there and back, and then the first one wakes up."""
         pair, left = self.pair, self._active
         entered = "B" if left == "P" else "P"
@@ -230,7 +236,7 @@ class Chaos:
         self.pair.playbook(playbook, {"kafka_dr_confirm": to, "kafka_dr_to": to})
         self._active = to
 
-    def _trip(self, fault: Fault) -> Trip:
+    def _trip(self, fault: ChaosFault) -> Trip:
         pair, left = self.pair, self._active
         entered = "B" if left == "P" else "P"
         pair.traffic(1000)
@@ -268,14 +274,14 @@ class Chaos:
         self._before = {name: counted[name] for name in HARM}
         return new
 
-    def _act(self, fault: Fault, sides: dict[str, str], struck: list[int]) -> _Acting:
+    def _act(self, fault: ChaosFault, sides: dict[str, str], struck: list[int]) -> _Acting:
         return _Acting(self.pair, self._lab, fault, sides, struck)
 
 
 class _Acting:
     """Applies a fault, and repairs the lab afterwards."""
 
-    def __init__(self, pair: Scenario, lab: Lab, fault: Fault, sides: dict[str, str], struck: list[int]) -> None:
+    def __init__(self, pair: Scenario, lab: Lab, fault: ChaosFault, sides: dict[str, str], struck: list[int]) -> None:
         self._pair, self._lab, self._fault, self._struck = pair, lab, fault, struck
         self._part = None if fault.part is None else (sides[fault.part[0]], fault.part[1])
         self._repair_thread: threading.Thread | None = None
@@ -325,7 +331,7 @@ class _Acting:
             self._lab.start(alias, part)
 
 
-def run(policy: str, wanted: list[Fault]) -> Iterator[Trip]:
+def run(policy: str, wanted: list[ChaosFault]) -> Iterator[Trip]:
     """Run all these faults under one policy, one after the other on one pair."""
     if not wanted:
         return

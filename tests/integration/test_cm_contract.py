@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 
 from certificates import issue
-from cm_emulator import CLUSTER, SERVICE, C, Cm, Process, S, until
+from cm_emulator import CLUSTER, SERVICE, C, Cm, EmulatorProcess, S, until
 
 with warnings.catch_warnings():
     # Its sources have escapes that Python reports as invalid.
@@ -39,14 +39,14 @@ STALENESS = cm_client.ApiConfigStalenessStatus
 
 
 @pytest.fixture(scope="module")
-def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
-    found = Process(tmp_path_factory.mktemp("cm"), "--site", "P")
+def process(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmulatorProcess]:
+    found = EmulatorProcess(tmp_path_factory.mktemp("cm"), "--site", "P")
     yield found
     found.end()
 
 
 @pytest.fixture
-def cm(process: Process) -> Cm:
+def cm(process: EmulatorProcess) -> Cm:
     """Default switches, an empty log, no stale service, and no running command."""
     found = Cm(process.url)
     found.reset()
@@ -478,7 +478,9 @@ def test_through_a_gateway_the_base_path_differs_and_api_is_missing(cm: Cm) -> N
 def test_tls_with_a_checked_certificate_a_wrong_password_and_a_redirect(cm: Cm, tmp_path: Path) -> None:
     served = issue(tmp_path / "certificates")
     ca = str(served.ca)
-    tls = Process(tmp_path / "tls", "--site", "P", "--certificate", str(served.certificate), "--key", str(served.key))
+    tls = EmulatorProcess(
+        tmp_path / "tls", "--site", "P", "--certificate", str(served.certificate), "--key", str(served.key)
+    )
     try:
         assert tls.url.startswith("https://")
         found = apis(f"{tls.url}/api/v54", ca=ca)
@@ -501,7 +503,9 @@ def test_tls_with_a_checked_certificate_a_wrong_password_and_a_redirect(cm: Cm, 
 
 
 def test_one_manager_can_serve_both_sites_and_names_with_blanks(tmp_path: Path) -> None:
-    both = Process(tmp_path / "both", "--site", "P", "--site", "B", "--cluster", "Site P/1", "--cluster", "Site+B")
+    both = EmulatorProcess(
+        tmp_path / "both", "--site", "P", "--site", "B", "--cluster", "Site P/1", "--cluster", "Site+B"
+    )
     try:
         found = Cm(both.url)
         assert [item["name"] for item in found.get("/clusters")["items"]] == ["Site P/1", "Site+B"]
@@ -513,12 +517,12 @@ def test_one_manager_can_serve_both_sites_and_names_with_blanks(tmp_path: Path) 
 
 
 def test_state_and_running_commands_survive_a_kill(tmp_path: Path) -> None:
-    first = Process(tmp_path / "killed", "--site", "P", "--switches", '{"command_seconds": 2.0}')
+    first = EmulatorProcess(tmp_path / "killed", "--site", "P", "--switches", '{"command_seconds": 2.0}')
     found = Cm(first.url)
     found.put_config({REVERSE: True})
     number = found.call("POST", f"{S}/commands/restart").json["id"]
     first.end(signal.SIGKILL)
-    second = Process(tmp_path / "killed", "--site", "P")
+    second = EmulatorProcess(tmp_path / "killed", "--site", "P")
     try:
         found = Cm(second.url)
         assert found.get(f"{S}/config")["items"][-1] == {"name": REVERSE, "sensitive": False, "value": "true"}

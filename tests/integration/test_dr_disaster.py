@@ -39,7 +39,7 @@ def text(value: str) -> bytes:
     return struct.pack(">h", len(value)) + value.encode()
 
 
-class Side:
+class SurvivingCluster:
     """The surviving cluster of a pair of its own: B of the lab, under aliases that no other test uses."""
 
     def __init__(self, lab: Any) -> None:
@@ -127,11 +127,13 @@ class Side:
 
 
 @pytest.fixture
-def side(lab: Any) -> Side:
-    return Side(lab)
+def side(lab: Any) -> SurvivingCluster:
+    return SurvivingCluster(lab)
 
 
-def test_without_evidence_the_group_starts_at_the_log_start_and_the_reason_names_the_gap(side: Side) -> None:
+def test_without_evidence_the_group_starts_at_the_log_start_and_the_reason_names_the_gap(
+    side: SurvivingCluster,
+) -> None:
     side.copy(*range(5))
     result = side.observe()
     rows = {row["topic"]: row for row in result["details"]}
@@ -148,14 +150,14 @@ def test_without_evidence_the_group_starts_at_the_log_start_and_the_reason_names
     assert result["changed"] is False
 
 
-def test_an_untrusted_committed_offset_does_not_count(side: Side) -> None:
+def test_an_untrusted_committed_offset_does_not_count(side: SurvivingCluster) -> None:
     side.copy(*range(5))
     side.commit(side.replica, 4)
     found = side.found()
     assert (found["offset"], found["existing"]) == (0, 4)
 
 
-def test_the_newest_of_checkpoint_and_presynced_offset_counts(side: Side) -> None:
+def test_the_newest_of_checkpoint_and_presynced_offset_counts(side: SurvivingCluster) -> None:
     side.copy(*range(10))
     side.checkpoint(3, 3)
     side.checkpoint(5, 4)
@@ -173,7 +175,7 @@ def test_the_newest_of_checkpoint_and_presynced_offset_counts(side: Side) -> Non
     assert (side.found()["offset"], side.found()["method"]) == (2, "checkpoint")
 
 
-def test_checkpoints_and_commits_on_undeclared_topics_are_named(side: Side) -> None:
+def test_checkpoints_and_commits_on_undeclared_topics_are_named(side: SurvivingCluster) -> None:
     """R32, as far as the surviving cluster shows it: the committed offsets of the lost one cannot be read."""
     other = f"{side.topic}-other"
     side.make(other, f"{side.p}.{other}")
@@ -189,7 +191,9 @@ def test_checkpoints_and_commits_on_undeclared_topics_are_named(side: Side) -> N
     assert side.observe(topics=[side.topic, other])["out_of_scope"] == []
 
 
-def test_a_set_back_group_is_recognised_by_the_offset_of_its_checkpoint_and_not_by_a_clock(side: Side) -> None:
+def test_a_set_back_group_is_recognised_by_the_offset_of_its_checkpoint_and_not_by_a_clock(
+    side: SurvivingCluster,
+) -> None:
     """The clock of the worker that wrote it is one minute slow."""
     side.copy(*range(10))
     side.checkpoint(5, 4)
@@ -199,7 +203,7 @@ def test_a_set_back_group_is_recognised_by_the_offset_of_its_checkpoint_and_not_
     assert (side.found()["offset"], side.found()["method"]) == (2, "checkpoint")
 
 
-def test_an_offset_sync_that_came_later_raises_a_checkpoint(side: Side) -> None:
+def test_an_offset_sync_that_came_later_raises_a_checkpoint(side: SurvivingCluster) -> None:
     side.copy(*range(10))
     side.checkpoint(8, 3)
     side.sync(6, 6)
@@ -207,7 +211,7 @@ def test_an_offset_sync_that_came_later_raises_a_checkpoint(side: Side) -> None:
     assert (found["offset"], found["method"]) == (7, "checkpoint"), found
 
 
-def test_after_a_restart_just_before_the_loss_the_group_starts_at_the_first_copy(side: Side) -> None:
+def test_after_a_restart_just_before_the_loss_the_group_starts_at_the_first_copy(side: SurvivingCluster) -> None:
     # 0 to 9 were replicated, then 5 and 6 again. MirrorMaker 2's checkpoint of a group at 6 is after 7, 8 and 9.
     side.copy(*range(10), 5, 6)
     side.checkpoint(6, 11)
@@ -218,14 +222,14 @@ def test_after_a_restart_just_before_the_loss_the_group_starts_at_the_first_copy
     assert side.observe()["settle"] > 0
 
 
-def test_a_restart_that_had_caught_up_changes_no_offset(side: Side) -> None:
+def test_a_restart_that_had_caught_up_changes_no_offset(side: SurvivingCluster) -> None:
     side.copy(*range(10), *range(5, 12))
     side.checkpoint(6, 11)
     assert (side.found()["offset"], side.found()["method"]) == (11, "checkpoint")
     assert side.observe()["settle"] == 0
 
 
-def test_a_restart_is_detected_although_copies_of_records_without_a_timestamp_differ(side: Side) -> None:
+def test_a_restart_is_detected_although_copies_of_records_without_a_timestamp_differ(side: SurvivingCluster) -> None:
     """Each copy has the replication time, so no two are equal. Offset-syncs show the restart."""
     for at, number in enumerate([*range(10), 5, 6]):
         side.send(side.replica, (b"k", f"{number}".encode(), side.began + at))
@@ -240,7 +244,7 @@ def test_a_restart_is_detected_although_copies_of_records_without_a_timestamp_di
     assert (side.found()["offset"], side.found()["method"]) == (11, "checkpoint")
 
 
-def test_equal_records_with_their_own_timestamps_change_no_offset(side: Side) -> None:
+def test_equal_records_with_their_own_timestamps_change_no_offset(side: SurvivingCluster) -> None:
     side.send(side.replica, *((b"k", b"same", side.began + at) for at in range(12)))
     for at in (0, 10):
         side.sync(at, at)
@@ -248,7 +252,7 @@ def test_equal_records_with_their_own_timestamps_change_no_offset(side: Side) ->
     assert (side.found()["offset"], side.found()["method"]) == (11, "checkpoint")
 
 
-def test_if_copies_are_indistinguishable_the_offset_is_not_proven(side: Side) -> None:
+def test_if_copies_are_indistinguishable_the_offset_is_not_proven(side: SurvivingCluster) -> None:
     stamped = f"{side.topic}-stamped"
     side.make(stamped, f"{side.p}.{stamped}", **{"message.timestamp.type": "LogAppendTime"})
     side.topic, side.replica = stamped, f"{side.p}.{stamped}"
@@ -261,7 +265,7 @@ def test_if_copies_are_indistinguishable_the_offset_is_not_proven(side: Side) ->
     assert (side.found()["offset"], side.found()["method"]) == (6, "first_copy")
 
 
-def test_a_compacted_replica_is_read_from_its_start(side: Side) -> None:
+def test_a_compacted_replica_is_read_from_its_start(side: SurvivingCluster) -> None:
     compacted = f"{side.topic}-compacted"
     side.make(compacted, f"{side.p}.{compacted}", **{"cleanup.policy": "compact"})
     side.topic, side.replica = compacted, f"{side.p}.{compacted}"
@@ -272,7 +276,7 @@ def test_a_compacted_replica_is_read_from_its_start(side: Side) -> None:
     assert "compacted" in found["reason"]
 
 
-def test_checkpoints_of_an_earlier_topic_of_that_name_do_not_count(side: Side) -> None:
+def test_checkpoints_of_an_earlier_topic_of_that_name_do_not_count(side: SurvivingCluster) -> None:
     side.copy(*range(10))
     side.checkpoint(8, 8)
     since = {f"{side.p}->{side.b}": {side.topic: 0}}
@@ -281,7 +285,7 @@ def test_checkpoints_of_an_earlier_topic_of_that_name_do_not_count(side: Side) -
     assert side.found({"offset_syncs_start": since})["offset"] == 0
 
 
-def test_the_groups_own_offset_of_an_earlier_tenure_counts_on_the_original(side: Side) -> None:
+def test_the_groups_own_offset_of_an_earlier_tenure_counts_on_the_original(side: SurvivingCluster) -> None:
     side.copy(*range(10), topic=side.topic)
     trusted = {side.group: {side.topic: {"0": 7}, side.replica: {"0": 3}}}
     rows = {row["topic"]: row for row in side.observe({"trusted_offsets": trusted})["details"]}
@@ -289,7 +293,7 @@ def test_the_groups_own_offset_of_an_earlier_tenure_counts_on_the_original(side:
     assert rows[side.replica]["offset"] == 0
 
 
-def test_contradictory_parameters_are_refused(side: Side) -> None:
+def test_contradictory_parameters_are_refused(side: SurvivingCluster) -> None:
     missing = side.observe(topics=[f"{side.topic}-none"])
     assert missing["error"]["code"] == "topic_missing"
     again = side.observe({"topic_ids": {side.b: {side.replica: "another"}}})
@@ -298,7 +302,7 @@ def test_contradictory_parameters_are_refused(side: Side) -> None:
     assert side.observe()["error"]["code"] == "checkpoints_unreadable"
 
 
-def test_members_on_the_surviving_cluster_are_named(side: Side) -> None:
+def test_members_on_the_surviving_cluster_are_named(side: SurvivingCluster) -> None:
     side.copy(*range(3), topic=side.topic)
     settings = {"bootstrap.servers": side.servers, "group.id": side.group, "auto.offset.reset": "earliest"}
     consumer = Consumer(settings)
@@ -310,7 +314,7 @@ def test_members_on_the_surviving_cluster_are_named(side: Side) -> None:
         consumer.close()
 
 
-def test_a_probe_is_bounded_and_reports_its_result(side: Side) -> None:
+def test_a_probe_is_bounded_and_reports_its_result(side: SurvivingCluster) -> None:
     alive = run_module(dr_probe_info, {"bootstrap_servers": side.servers, "topics": [side.topic], "timeout": 20})
     assert (alive["answers"], alive["changed"]) == (True, False), alive["reason"]
     began = time.monotonic()
@@ -323,7 +327,7 @@ def test_a_probe_is_bounded_and_reports_its_result(side: Side) -> None:
     assert run_module(dr_probe_info, other)["error"]["code"] == "wrong_cluster"
 
 
-def test_a_missing_local_feature_is_not_taken_for_a_lost_cluster(side: Side) -> None:
+def test_a_missing_local_feature_is_not_taken_for_a_lost_cluster(side: SurvivingCluster) -> None:
     """The wheel of confluent-kafka has no Kerberos: no request was sent, so the state of the cluster is unknown."""
     client = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "GSSAPI"}
     asked = {"bootstrap_servers": side.servers, "client": client, "topics": [side.topic]}

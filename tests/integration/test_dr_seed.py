@@ -44,7 +44,7 @@ P, B = "AP", "AB"
 THERE, BACK = {"source": P, "target": B}, {"source": B, "target": P}
 # The same two clusters under other names: a flow of a user without this collection.
 HAND = {P: "HP", B: "HB"}
-Flow = dict[str, str]
+FlowAliases = dict[str, str]
 Nested = dict[str, dict[str, int]]
 Offsets = dict[tuple[str, int], int]
 
@@ -158,7 +158,7 @@ class LabPair:
 
     # ---- flows
 
-    def flow(self, flow: Flow, state: str, *topics: str, hand: bool = False) -> None:
+    def flow(self, flow: FlowAliases, state: str, *topics: str, hand: bool = False) -> None:
         """The source connector of a flow. ``hand``: one with another name for the same clusters."""
         ends = {
             end: {key: self.clusters[flow[end]][key] for key in ("bootstrap_servers", "cluster_id")}
@@ -182,13 +182,13 @@ class LabPair:
         result = run_module(connect_mirror, params)
         assert result["rc"] == 0, result["msg"]
 
-    def wait_replicated(self, flow: Flow, topic: str) -> None:
+    def wait_replicated(self, flow: FlowAliases, topic: str) -> None:
         pair = {"clusters": self.clusters, "topics": [topic], "policy": "identity"}
         wait = {"wait_for": "replicated", "wait_timeout": 90, "wait_sleep": 0.1}
         result = run_module(dr_status_info, {"pair": pair, "flows": [flow], **wait})
         assert result["rc"] == 0, result["msg"]
 
-    def copy(self, flow: Flow, topic: str) -> None:
+    def copy(self, flow: FlowAliases, topic: str) -> None:
         """Run a flow until every record is replicated, then stop it without tasks."""
         self.flow(flow, "running", topic)
         try:
@@ -196,7 +196,7 @@ class LabPair:
         finally:
             self.flow(flow, "stopped")
 
-    def copy_while_written(self, flow: Flow, topic: str, *partitions: int) -> None:
+    def copy_while_written(self, flow: FlowAliases, topic: str, *partitions: int) -> None:
         """Like ``copy``, while records are written in ``partitions``: records replicated again by mistake arrive by
         then.
         """
@@ -209,27 +209,27 @@ class LabPair:
         finally:
             self.flow(flow, "stopped")
 
-    def connector(self, flow: Flow) -> tuple[ConnectClient, str]:
+    def connector(self, flow: FlowAliases) -> tuple[ConnectClient, str]:
         return self._rest[flow["target"]], connector_name(flow["source"], flow["target"], "source")
 
-    def offsets(self, flow: Flow) -> Offsets:
+    def offsets(self, flow: FlowAliases) -> Offsets:
         """All offsets that the connector stores, under any alias."""
         return replicated_offsets(*self.connector(flow))
 
-    def state(self, flow: Flow) -> object:
+    def state(self, flow: FlowAliases) -> object:
         """All connectors, and the stored offsets of the flow's connector: a refusal changes none of them."""
         return [self._rest[alias].connectors() for alias in (P, B)], self.offsets(flow)
 
     # ---- the module
 
-    def seed(self, flow: Flow, topic: str, /, *, check: bool = False, **more: Any) -> dict[str, Any]:
+    def seed(self, flow: FlowAliases, topic: str, /, *, check: bool = False, **more: Any) -> dict[str, Any]:
         params = {"clusters": self.clusters, "topics": [topic], "policy": "identity", "pair": "seed", **flow, **more}
         ids = params.pop("topic_ids", None)
         if ids:
             params |= journal_state(self.clusters, (flow["target"], flow["source"]), topic_ids=ids)
         return run_module(dr_seed, as_pair(params), check=check, diff=True)
 
-    def refused(self, flow: Flow, topic: str, /, **more: Any) -> dict[str, Any]:
+    def refused(self, flow: FlowAliases, topic: str, /, **more: Any) -> dict[str, Any]:
         """The error of a call that must change nothing."""
         before = self.state(flow)
         result = self.seed(flow, topic, **more)

@@ -42,7 +42,7 @@ from brokers import commit
 
 pytestmark = pytest.mark.integration
 
-Flow = dict[str, str]
+FlowAliases = dict[str, str]
 OBSERVATIONS, PARTITIONS = 10, 6
 
 
@@ -97,7 +97,7 @@ class LabPair:
 
     # ---- flows
 
-    def flow(self, flow: Flow, state: str, *topics: str) -> None:
+    def flow(self, flow: FlowAliases, state: str, *topics: str) -> None:
         """The source connector of a flow."""
         ends = {
             end: {key: self.clusters[flow[end]][key] for key in ("bootstrap_servers", "cluster_id")}
@@ -122,7 +122,7 @@ class LabPair:
         assert result["rc"] == 0, result["msg"]
 
     @contextmanager
-    def running(self, flow: Flow, *topics: str) -> Iterator[None]:
+    def running(self, flow: FlowAliases, *topics: str) -> Iterator[None]:
         """Run a flow within the context, and stop it in every case."""
         try:
             self.flow(flow, "running", *topics)
@@ -131,7 +131,7 @@ class LabPair:
             self.flow(flow, "stopped")
 
     @contextmanager
-    def unnamed(self, flow: Flow, *topics: str) -> Iterator[str]:
+    def unnamed(self, flow: FlowAliases, *topics: str) -> Iterator[str]:
         """A flow whose connector has another name than this collection would give it."""
         name = f"some-copy-{uuid.uuid4().hex[:6]}"
         source, target = (ClusterSpec(flow[end], self.servers(flow[end])) for end in ("source", "target"))

@@ -40,7 +40,7 @@ PATIENT = Budget(seconds=60.0)
 P, B = "UP", "UB"
 
 
-class Flow:
+class LabFlow:
     """P -> B of the lab under names of its own, with one topic per test. ``copy`` does manually what a flow does."""
 
     def __init__(self, lab: Any, policy: str = "default") -> None:
@@ -125,17 +125,17 @@ def seen(row: Unreplicated) -> tuple[int, int, str]:
 
 
 @pytest.fixture
-def flow(lab: Any) -> Flow:
-    return Flow(lab)
+def flow(lab: Any) -> LabFlow:
+    return LabFlow(lab)
 
 
 # ---- a real flow
 
 
 @pytest.fixture(params=["default", "identity"])
-def real(lab: Any, request: pytest.FixtureRequest) -> Iterator[tuple[Flow, ConnectClient, str]]:
+def real(lab: Any, request: pytest.FixtureRequest) -> Iterator[tuple[LabFlow, ConnectClient, str]]:
     """A source connector that replicates the topic."""
-    made = Flow(lab, request.param)
+    made = LabFlow(lab, request.param)
     made.make(replica=made.policy == "identity")
     ends = (ClusterSpec(alias, made.servers(alias)) for alias in (P, B))
     spec = FlowSpec(*ends, (made.topic,), (), made.naming, 1)
@@ -152,7 +152,7 @@ def real(lab: Any, request: pytest.FixtureRequest) -> Iterator[tuple[Flow, Conne
         rest.delete(name)
 
 
-def test_after_a_stopped_flow_the_count_is_exact(real: tuple[Flow, ConnectClient, str]) -> None:
+def test_after_a_stopped_flow_the_count_is_exact(real: tuple[LabFlow, ConnectClient, str]) -> None:
     """Transactions, committed and aborted, before and after the offset where it stopped."""
     flow, rest, name = real
     flow.send(*numbers(0, 5))
@@ -180,7 +180,7 @@ def test_after_a_stopped_flow_the_count_is_exact(real: tuple[Flow, ConnectClient
 # ---- what a flow may leave ------
 
 
-def test_a_stored_offset_makes_reading_unnecessary(flow: Flow) -> None:
+def test_a_stored_offset_makes_reading_unnecessary(flow: LabFlow) -> None:
     flow.make()
     flow.send(*numbers(0, 4))
     flow.send("9-foreign", copy=True)
@@ -193,14 +193,14 @@ def test_a_stored_offset_makes_reading_unnecessary(flow: Flow) -> None:
     assert "stored offset 3" in row.reason
 
 
-def test_a_stored_offset_does_not_count_if_the_replica_was_never_written(flow: Flow) -> None:
+def test_a_stored_offset_does_not_count_if_the_replica_was_never_written(flow: LabFlow) -> None:
     flow.make()
     flow.send(*numbers(0, 4))
     assert flow.count(3) == Unreplicated(flow.topic, 0, 4, 4, flow.at(0), "")
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_with_an_empty_replica_all_of_the_source_is_unreplicated(flow: Flow, exists: bool) -> None:
+def test_with_an_empty_replica_all_of_the_source_is_unreplicated(flow: LabFlow, exists: bool) -> None:
     flow.make(replica=exists)
     flow.transaction("0-aborted", commit=False)
     assert seen(flow.count()) == (0, 0, "")
@@ -212,7 +212,7 @@ def test_with_an_empty_replica_all_of_the_source_is_unreplicated(flow: Flow, exi
     assert flow.count() == Unreplicated(flow.topic, 0, 6, 6, flow.at(3), "")
 
 
-def test_a_replica_that_appears_after_the_first_observation_is_found(flow: Flow) -> None:
+def test_a_replica_that_appears_after_the_first_observation_is_found(flow: LabFlow) -> None:
     flow.make(replica=False)
     flow.send(*numbers(0, 4))
     pair = flow.pair()
@@ -222,7 +222,7 @@ def test_a_replica_that_appears_after_the_first_observation_is_found(flow: Flow)
     assert seen(unreplicated(pair, flow.observe(pair), PATIENT)[flow.topic, 0]) == (1, 1, "")
 
 
-def test_many_equal_records_give_a_range(flow: Flow) -> None:
+def test_many_equal_records_give_a_range(flow: LabFlow) -> None:
     """Their content and timestamp are the same, so it is unknown which of them was replicated last."""
     flow.make()
     flow.send("0-first", *["1-same"] * 6, "2-last")
@@ -239,7 +239,7 @@ def test_many_equal_records_give_a_range(flow: Flow) -> None:
     assert "has some of the records that follow" in row.reason
 
 
-def test_a_flow_that_sends_again_has_not_lost_the_records_it_had_sent(flow: Flow) -> None:
+def test_a_flow_that_sends_again_has_not_lost_the_records_it_had_sent(flow: LabFlow) -> None:
     flow.make()
     flow.send(*numbers(0, 8))
     flow.send(*numbers(0, 6), *numbers(2, 4), copy=True)
@@ -252,7 +252,7 @@ def test_a_flow_that_sends_again_has_not_lost_the_records_it_had_sent(flow: Flow
 
 def test_with_one_topic_only_records_written_after_the_cut_are_unreplicated(lab: Any) -> None:
     """Policy identity: records before the cut came from the other cluster, and the flow was seeded after it."""
-    flow = Flow(lab, "identity")
+    flow = LabFlow(lab, "identity")
     flow.make()
     flow.send(*numbers(0, 3), copy=True)
     flow.transaction(*numbers(0, 3), commit=True)
@@ -273,7 +273,7 @@ def test_with_one_topic_only_records_written_after_the_cut_are_unreplicated(lab:
 
 
 @pytest.mark.parametrize("case", ["expired on the source", "emptied", "broker time"])
-def test_if_content_is_ambiguous_the_stored_offset_bounds_the_count(flow: Flow, case: str) -> None:
+def test_if_content_is_ambiguous_the_stored_offset_bounds_the_count(flow: LabFlow, case: str) -> None:
     stamps = {"message.timestamp.type": "LogAppendTime"} if case == "broker time" else {}
     flow.make(**stamps)
     flow.send(*numbers(0, 8))
@@ -293,7 +293,7 @@ def test_if_content_is_ambiguous_the_stored_offset_bounds_the_count(flow: Flow, 
         assert counts in row.reason
 
 
-def test_a_last_record_that_compaction_removed_on_the_source_is_not_found(flow: Flow) -> None:
+def test_a_last_record_that_compaction_removed_on_the_source_is_not_found(flow: LabFlow) -> None:
     """Its key was written again: the source only has the newer value, as the cleaner leaves it."""
     flow.make()
     flow.send("0-kept", "2-newer", "3-other")
@@ -303,7 +303,7 @@ def test_a_last_record_that_compaction_removed_on_the_source_is_not_found(flow: 
     assert "compacted" in row.reason
 
 
-def test_records_beyond_the_reading_budget_are_bounded_by_offsets(flow: Flow) -> None:
+def test_records_beyond_the_reading_budget_are_bounded_by_offsets(flow: LabFlow) -> None:
     flow.make()
     flow.send(*numbers(0, 10), *(f"{number // 10}-{number}" for number in range(100, 600)))
     flow.send(*numbers(0, 8), copy=True)
@@ -317,7 +317,7 @@ def test_records_beyond_the_reading_budget_are_bounded_by_offsets(flow: Flow) ->
     assert "within the read limit" in row.reason
 
 
-def test_partitions_are_queried_together(flow: Flow) -> None:
+def test_partitions_are_queried_together(flow: LabFlow) -> None:
     """One partition of each kind: the number of requests does not grow with the number of partitions."""
     flow.make(partitions=60)
     for partition in range(60):

@@ -24,7 +24,7 @@ C = f"/clusters/{quote(CLUSTER)}"
 S = f"{C}/services/{SERVICE}"
 
 
-class Answer:
+class RawResponse:
     """The status, headers and body of one raw response."""
 
     def __init__(self, status: int, headers: dict[str, str], data: bytes) -> None:
@@ -48,13 +48,13 @@ class Cm:
         word = base64.b64encode(f"{user}:admin".encode()).decode()
         self._headers = {"Authorization": f"Basic {word}"} if user else {}
 
-    def call(self, method: str, path: str, body: Any = None, raw: bool = False, **headers: str) -> Answer:
+    def call(self, method: str, path: str, body: Any = None, raw: bool = False, **headers: str) -> RawResponse:
         connection = http.client.HTTPConnection(urlsplit(self.url).netloc, timeout=30)
         try:
             data = body if isinstance(body, (bytes, type(None))) else json.dumps(body)
             connection.request(method, path if raw else self.base + path, data, {**self._headers, **headers})
             answer = connection.getresponse()
-            return Answer(answer.status, dict(answer.getheaders()), answer.read())
+            return RawResponse(answer.status, dict(answer.getheaders()), answer.read())
         finally:
             connection.close()
 
@@ -101,7 +101,7 @@ def until(observe: Callable[[], Any], bound: float = 60.0) -> Any:
     return found
 
 
-class Process:
+class EmulatorProcess:
     """One emulator without Kafka."""
 
     def __init__(self, folder: Path, *options: str, **environment: str) -> None:

@@ -119,10 +119,10 @@ def test_a_missing_part_only_stops_code_that_needs_it() -> None:
     lost = DrError("x", "no leader", "")
     reported = {A: (0, 5), B: "Broker: Leader not available"}
 
-    class Cluster:
+    class ScriptedCluster:
         bootstrap_servers = "p:1"
 
-    kafka: Any = {"P": Cluster(), "B": Cluster()}
+    kafka: Any = {"P": ScriptedCluster(), "B": ScriptedCluster()}
     snapshot = PairSnapshot({}, {}, {"P": reported, "B": lost}, {}, kafka, LastRecords(kafka))
     assert snapshot.ranges("P", [A, C]) == {A: (0, 5)}
     with pytest.raises(DrError, match=r"T-1.*Leader not available"):

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import pytest
 
 from ansible_collections.switchback.kafka_dr.tests.support.scripted import playing
-from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import Worker
+from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import ScriptedWorker
 
 
 @pytest.fixture
-def worker() -> Iterator[Worker]:
-    with playing(Worker()) as served:
+def worker() -> Iterator[ScriptedWorker]:
+    with playing(ScriptedWorker()) as served:
         yield served

@@ -11,7 +11,7 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.modules import connect_mirror, connect_mirror_info
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
-from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import Worker
+from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import ScriptedWorker
 
 PACKAGE = "org.apache.kafka.connect.mirror."
 SOURCE = "P->B.MirrorSourceConnector"
@@ -37,7 +37,7 @@ def entry(state: str | None, *tasks: str, **config: str) -> dict[str, Any]:
     return {"status": status, "info": {"config": {**known, **config}, "tasks": []}}
 
 
-def params(worker: Worker, **more: Any) -> dict[str, Any]:
+def params(worker: ScriptedWorker, **more: Any) -> dict[str, Any]:
     return {
         "connect_url": worker.url,
         "source": {"alias": "P", "bootstrap_servers": "p1:9092"},
@@ -51,7 +51,7 @@ def params(worker: Worker, **more: Any) -> dict[str, Any]:
     }
 
 
-def test_a_worker_without_the_connector_class_is_reported(worker: Worker) -> None:
+def test_a_worker_without_the_connector_class_is_reported(worker: ScriptedWorker) -> None:
     worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, [{"class": "org.example.Other"}])]
     result = run_module(connect_mirror, params(worker))
     assert result["error"]["code"] == "connector_class_missing"
@@ -59,7 +59,7 @@ def test_a_worker_without_the_connector_class_is_reported(worker: Worker) -> Non
     assert worker.calls == [LIST, HEALTH, LIST, FIND, ("GET", "/connector-plugins")]
 
 
-def test_workers_of_another_cluster_are_refused(worker: Worker) -> None:
+def test_workers_of_another_cluster_are_refused(worker: ScriptedWorker) -> None:
     worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, {"kafka_cluster_id": "id-of-P"})]
     target = {"alias": "B", "bootstrap_servers": "b1:9092", "cluster_id": "id-of-B"}
     result = run_module(connect_mirror, params(worker, target=target))
@@ -67,13 +67,13 @@ def test_workers_of_another_cluster_are_refused(worker: Worker) -> None:
     assert "id-of-P" in result["msg"]
 
 
-def test_workers_of_the_source_are_refused_even_if_the_target_is_unknown(worker: Worker) -> None:
+def test_workers_of_the_source_are_refused_even_if_the_target_is_unknown(worker: ScriptedWorker) -> None:
     worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, {"kafka_cluster_id": "id-of-P"})]
     source = {"alias": "P", "bootstrap_servers": "p1:9092", "cluster_id": "id-of-P"}
     assert run_module(connect_mirror, params(worker, source=source))["error"]["code"] == "wrong_connect_cluster"
 
 
-def test_a_stop_is_refused_on_workers_beside_the_wrong_cluster(worker: Worker) -> None:
+def test_a_stop_is_refused_on_workers_beside_the_wrong_cluster(worker: ScriptedWorker) -> None:
     """A missing connector there would count as stopped, while the flow's own workers continue to run it."""
     worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, {"kafka_cluster_id": "id-of-P"})]
     target = {"alias": "B", "bootstrap_servers": "b1:9092", "cluster_id": "id-of-B"}
@@ -81,7 +81,7 @@ def test_a_stop_is_refused_on_workers_beside_the_wrong_cluster(worker: Worker) -
     assert result["error"]["code"] == "wrong_connect_cluster"
 
 
-def test_a_second_connector_of_the_flow_is_refused(worker: Worker) -> None:
+def test_a_second_connector_of_the_flow_is_refused(worker: ScriptedWorker) -> None:
     worker.answers = [(200, {"mine": entry("RUNNING", "RUNNING")}), NOT_FOUND]
     result = run_module(connect_mirror, params(worker))
     assert result["error"]["code"] == "flow_runs_twice"
@@ -90,7 +90,7 @@ def test_a_second_connector_of_the_flow_is_refused(worker: Worker) -> None:
     assert "kafka_dr_adopt" in result["error"]["hint"]
 
 
-def test_a_connector_to_adopt_may_still_run_only_in_check_mode(worker: Worker) -> None:
+def test_a_connector_to_adopt_may_still_run_only_in_check_mode(worker: ScriptedWorker) -> None:
     """A real run has stopped it by then. If it runs all the same, it replicates everything twice."""
     worker.answers = [(200, {"mine": entry("RUNNING", "RUNNING")}), NOT_FOUND]
     assert run_module(connect_mirror, params(worker, adopted=["mine"]))["error"]["code"] == "flow_runs_twice"
@@ -99,14 +99,14 @@ def test_a_connector_to_adopt_may_still_run_only_in_check_mode(worker: Worker) -
     assert (planned["rc"], [change["action"] for change in planned["changes"]]) == (0, ["create"])
 
 
-def test_unsafe_settings_of_an_existing_connector_are_refused_with_the_next_step(worker: Worker) -> None:
+def test_unsafe_settings_of_an_existing_connector_are_refused_with_the_next_step(worker: ScriptedWorker) -> None:
     worker.answers = [(200, {SOURCE: entry("RUNNING", "RUNNING", transforms="route")})]
     result = run_module(connect_mirror, params(worker))
     assert result["error"]["code"] == "connector_unsafe"
     assert "to null in source_settings" in result["error"]["hint"]
 
 
-def test_check_mode_validates_and_writes_nothing(worker: Worker) -> None:
+def test_check_mode_validates_and_writes_nothing(worker: ScriptedWorker) -> None:
     errors = {"configs": [{"value": {"name": "tasks.max", "errors": ["must be at least 1"]}}]}
     worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, PLUGINS), (200, errors)]
     result = run_module(connect_mirror, params(worker), check=True)
@@ -115,7 +115,7 @@ def test_check_mode_validates_and_writes_nothing(worker: Worker) -> None:
     assert worker.calls[-1] == ("PUT", f"/connector-plugins/{PACKAGE}MirrorSourceConnector/config/validate")
 
 
-def test_a_password_is_sent_to_the_worker_and_never_shown(worker: Worker) -> None:
+def test_a_password_is_sent_to_the_worker_and_never_shown(worker: ScriptedWorker) -> None:
     client = {
         "security.protocol": "SASL_SSL",
         "sasl.mechanisms": "PLAIN",
@@ -136,7 +136,7 @@ def test_a_password_is_sent_to_the_worker_and_never_shown(worker: Worker) -> Non
     assert result["diff"]["after"][f"connector {SOURCE}"]["source.cluster.sasl.jaas.config"] == "(secret)"
 
 
-def test_a_stop_whose_tasks_never_end_fails_with_the_last_observed_state(worker: Worker) -> None:
+def test_a_stop_whose_tasks_never_end_fails_with_the_last_observed_state(worker: ScriptedWorker) -> None:
     half = {SOURCE: entry("STOPPED", "RUNNING")}
     worker.endless = (200, half)
     worker.answers = [(200, half), (204, None)]
@@ -147,7 +147,7 @@ def test_a_stop_whose_tasks_never_end_fails_with_the_last_observed_state(worker:
     assert result["connectors"][0]["final"] is False
 
 
-def test_a_stop_without_a_response_is_repeated_until_the_status_shows_it(worker: Worker) -> None:
+def test_a_stop_without_a_response_is_repeated_until_the_status_shows_it(worker: ScriptedWorker) -> None:
     storage = (500, {"message": "Error writing root configuration to Kafka"})
     running = {SOURCE: entry("RUNNING", "RUNNING")}
     worker.answers = [
@@ -164,7 +164,9 @@ def test_a_stop_without_a_response_is_repeated_until_the_status_shows_it(worker:
     assert result["connectors"][0]["final"] is True
 
 
-def test_a_failed_task_is_restarted_once_and_then_reported(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_task_is_restarted_once_and_then_reported(
+    worker: ScriptedWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect import reconcile
 
     monkeypatch.setattr(reconcile, "RESTART_SECONDS", 0.1)
@@ -179,13 +181,13 @@ def test_a_failed_task_is_restarted_once_and_then_reported(worker: Worker, monke
     assert [method for method, path in worker.calls if "restart" in path] == ["POST"]
 
 
-def test_an_unreachable_worker_is_reported_at_once_and_nothing_is_changed(worker: Worker) -> None:
+def test_an_unreachable_worker_is_reported_at_once_and_nothing_is_changed(worker: ScriptedWorker) -> None:
     result = run_module(connect_mirror, params(worker, connect_url="http://127.0.0.1:9", request_timeout=0.5))
     assert result["error"]["code"] == "connect_unreachable"
     assert (result["changed"], result["changes"]) == (False, [])
 
 
-def test_the_info_module_finds_connectors_by_alias_and_not_by_name(worker: Worker) -> None:
+def test_the_info_module_finds_connectors_by_alias_and_not_by_name(worker: ScriptedWorker) -> None:
     others = {
         "b": entry("RUNNING", **{"source.cluster.alias": "X"}),
         "sink": {"info": {"config": {"connector.class": "S"}}},
@@ -205,7 +207,7 @@ def test_the_info_module_finds_connectors_by_alias_and_not_by_name(worker: Worke
     assert "sesame" not in repr(result)
 
 
-def test_waiting_for_a_flow_that_does_not_exist_is_an_error(worker: Worker) -> None:
+def test_waiting_for_a_flow_that_does_not_exist_is_an_error(worker: ScriptedWorker) -> None:
     worker.endless = (200, {})
     asked = {"connect_url": worker.url, "wait_for": "stopped", "wait_timeout": 0.2, "wait_sleep": 0.05}
     result = run_module(connect_mirror_info, asked)
@@ -213,7 +215,7 @@ def test_waiting_for_a_flow_that_does_not_exist_is_an_error(worker: Worker) -> N
     assert "no such connector" in result["msg"]
 
 
-def run_config(worker: Worker) -> dict[str, str]:
+def run_config(worker: ScriptedWorker) -> dict[str, str]:
     """The configuration that the module creates for these parameters, as the worker received it."""
     worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, PLUGINS), (200, {"configs": []}), (400, {"message": "no"})]
     run_module(connect_mirror, params(worker, state="present"))

@@ -29,7 +29,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.connect.offsets import ConnectStoredOffsets
-from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import Worker
+from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import ScriptedWorker
 
 STARTING = (503, '{"status": "starting", "message": "Worker is still starting up."}')
 JETTY = {"servlet": "-", "message": "Not Found", "url": "/connectors", "status": "404"}
@@ -49,7 +49,7 @@ class Clock:
         self.now += seconds
 
 
-def client(worker: Worker, timeout: float = 15.0, **connect_client: Any) -> ConnectClient:
+def client(worker: ScriptedWorker, timeout: float = 15.0, **connect_client: Any) -> ConnectClient:
     return ConnectClient(worker.url, connect_client, timeout, Clock().pair())
 
 
@@ -70,7 +70,7 @@ def client(worker: Worker, timeout: float = 15.0, **connect_client: Any) -> Conn
         (500, {"message": "Error writing root configuration to Kafka"}, "storage"),
     ],
 )
-def test_a_retriable_response_is_repeated(worker: Worker, status: int, body: Any, reason: str) -> None:
+def test_a_retriable_response_is_repeated(worker: ScriptedWorker, status: int, body: Any, reason: str) -> None:
     worker.answers = [(status, body), (status, body), (200, {"version": "4.3.1"})]
     rest = client(worker)
     assert rest.call("PUT", "/connectors/X/stop") == {"version": "4.3.1"}
@@ -90,7 +90,7 @@ def test_a_retriable_response_is_repeated(worker: Worker, status: int, body: Any
     ],
 )
 def test_a_refusal_is_not_repeated_and_reported_in_its_own_words(
-    worker: Worker, status: int, message: str, code: str
+    worker: ScriptedWorker, status: int, message: str, code: str
 ) -> None:
     worker.answers = [(status, {"error_code": status, "message": message})]
     with pytest.raises(RefusedError) as refused:
@@ -99,7 +99,7 @@ def test_a_refusal_is_not_repeated_and_reported_in_its_own_words(
     assert len(worker.asked) == 1
 
 
-def test_repeated_html_ends_at_the_bound_and_the_error_quotes_it(worker: Worker) -> None:
+def test_repeated_html_ends_at_the_bound_and_the_error_quotes_it(worker: ScriptedWorker) -> None:
     worker.answers = [(404, HTML)] * 4
     with pytest.raises(Unreachable) as unreachable:
         client(worker, timeout=1.0).call("GET", "/connectors")
@@ -108,7 +108,7 @@ def test_repeated_html_ends_at_the_bound_and_the_error_quotes_it(worker: Worker)
     assert "path prefix" in unreachable.value.hint
 
 
-def test_the_outcome_is_unknown_if_a_worker_stays_busy(worker: Worker) -> None:
+def test_the_outcome_is_unknown_if_a_worker_stays_busy(worker: ScriptedWorker) -> None:
     worker.answers = [(500, {"message": "Error writing root configuration to Kafka"})] * 4
     with pytest.raises(Unreachable) as busy:
         client(worker, timeout=1.0).stop("X")
@@ -116,7 +116,7 @@ def test_the_outcome_is_unknown_if_a_worker_stays_busy(worker: Worker) -> None:
     assert "root configuration" in busy.value.message
 
 
-def test_a_missing_status_is_waited_for_only_a_few_seconds(worker: Worker) -> None:
+def test_a_missing_status_is_waited_for_only_a_few_seconds(worker: ScriptedWorker) -> None:
     worker.answers = [(404, {"message": "No status found for connector X"})] * 20
     with pytest.raises(RefusedError, match="No status found"):
         client(worker, timeout=60.0).call("GET", "/connectors/X/status")
@@ -155,7 +155,7 @@ def port(listens: bool) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("silent", [False, True], ids=["refuses", "is silent"])
-def test_a_read_goes_to_the_next_worker_of_the_list(silent: bool, worker: Worker) -> None:
+def test_a_read_goes_to_the_next_worker_of_the_list(silent: bool, worker: ScriptedWorker) -> None:
     worker.answers = [(200, {"X": {}}), (200, {"Y": {}})]
     with port(silent) as first:
         rest = ConnectClient(f"{first},{worker.url}", {}, 2.0)
@@ -165,7 +165,7 @@ def test_a_read_goes_to_the_next_worker_of_the_list(silent: bool, worker: Worker
     assert time.monotonic() - began < 0.5, "the worker that answered is asked first"
 
 
-def test_a_write_goes_to_the_next_worker_only_if_nothing_was_sent(worker: Worker) -> None:
+def test_a_write_goes_to_the_next_worker_only_if_nothing_was_sent(worker: ScriptedWorker) -> None:
     worker.answers = [(204, None)]
     with port(listens=False) as first:
         ConnectClient(f"{first}, {worker.url}", {}, 2.0).call("PUT", "/connectors/X/stop")
@@ -182,7 +182,7 @@ def test_every_worker_of_the_list_is_tried_before_the_bound_ends_the_call() -> N
             rest.connectors()
 
 
-def test_wrong_credentials_are_not_repeated_even_without_json(worker: Worker) -> None:
+def test_wrong_credentials_are_not_repeated_even_without_json(worker: ScriptedWorker) -> None:
     worker.answers = [(401, "<html>401</html>")]
     with pytest.raises(DrError) as refused:
         client(worker, url_username="dr", url_password="wrong").connectors()
@@ -192,13 +192,13 @@ def test_wrong_credentials_are_not_repeated_even_without_json(worker: Worker) ->
 # ---- what is sent
 
 
-def test_the_empty_list_of_a_starting_worker_does_not_count(worker: Worker) -> None:
+def test_the_empty_list_of_a_starting_worker_does_not_count(worker: ScriptedWorker) -> None:
     """Observed with exactly-once workers: a worker that died in a transaction lists no connectors for a minute."""
     worker.answers = [(200, {}), STARTING, STARTING, (200, {"status": "healthy"}), (200, {"X": {}})]
     assert list(client(worker, timeout=5.0).connectors()) == ["X"]
 
 
-def test_a_worker_that_does_not_get_ready_is_reported_and_an_old_release_is_accepted(worker: Worker) -> None:
+def test_a_worker_that_does_not_get_ready_is_reported_and_an_old_release_is_accepted(worker: ScriptedWorker) -> None:
     worker.answers = [(200, {})]
     worker.endless = STARTING
     with pytest.raises(Unreachable, match="still starting up"):
@@ -207,13 +207,13 @@ def test_a_worker_that_does_not_get_ready_is_reported_and_an_old_release_is_acce
     assert client(worker).connectors() == {}
 
 
-def test_the_first_call_has_user_and_password(worker: Worker) -> None:
+def test_the_first_call_has_user_and_password(worker: ScriptedWorker) -> None:
     worker.answers = [(200, {}), (200, {"status": "healthy"}), (200, {})]
     client(worker, url_username="dr", url_password="word").connectors()
     assert worker.headers[0]["Authorization"] == "Basic ZHI6d29yZA=="
 
 
-def test_names_are_encoded_and_a_path_prefix_is_kept(worker: Worker) -> None:
+def test_names_are_encoded_and_a_path_prefix_is_kept(worker: ScriptedWorker) -> None:
     worker.answers = [(204, None)]
     rest = ConnectClient(worker.url + "/prefix/", {}, 5.0)
     rest.stop("P->B.MirrorSourceConnector")
@@ -237,7 +237,7 @@ def test_a_misspelt_key_of_connect_client_is_named_with_the_right_one() -> None:
 # ---- responses
 
 
-def test_a_create_that_is_repeated_after_it_succeeded_is_a_success(worker: Worker) -> None:
+def test_a_create_that_is_repeated_after_it_succeeded_is_a_success(worker: ScriptedWorker) -> None:
     worker.answers = [
         (409, {"message": "Cannot complete request momentarily due to stale configuration"}),
         (409, {"message": "Connector X already exists"}),
@@ -251,13 +251,13 @@ def test_a_create_that_is_repeated_after_it_succeeded_is_a_success(worker: Worke
     }
 
 
-def test_a_create_with_the_name_of_another_connector_is_an_error(worker: Worker) -> None:
+def test_a_create_with_the_name_of_another_connector_is_an_error(worker: ScriptedWorker) -> None:
     worker.answers = [(409, {"message": "Connector X already exists"}), (200, {"topics": "Orders"})]
     with pytest.raises(RefusedError, match="already exists"):
         client(worker).create("X", {"topics": "Payments"}, "STOPPED")
 
 
-def test_offsets_are_read_by_partition_and_null_or_unrelated_ones_are_unknown(worker: Worker) -> None:
+def test_offsets_are_read_by_partition_and_null_or_unrelated_ones_are_unknown(worker: ScriptedWorker) -> None:
     def entry(topic: str, partition: int, offset: Any, cluster: str = "P") -> dict[str, Any]:
         return {"partition": {"cluster": cluster, "partition": partition, "topic": topic}, "offset": offset}
 
@@ -268,7 +268,7 @@ def test_offsets_are_read_by_partition_and_null_or_unrelated_ones_are_unknown(wo
 
 
 def test_offsets_that_were_set_may_appear_late_and_other_offsets_are_an_error(
-    worker: Worker, monkeypatch: pytest.MonkeyPatch
+    worker: ScriptedWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one, two = (
         {"partition": {"cluster": "P", "partition": number, "topic": "T"}, "offset": {"offset": 5}} for number in (0, 1)
@@ -284,19 +284,19 @@ def test_offsets_that_were_set_may_appear_late_and_other_offsets_are_an_error(
         set_offsets(client(worker), "X", "P", {("T", 0): 5, ("T", 1): 5})
 
 
-def test_offsets_of_a_connector_that_does_not_exist_are_unknown(worker: Worker) -> None:
+def test_offsets_of_a_connector_that_does_not_exist_are_unknown(worker: ScriptedWorker) -> None:
     worker.answers = [(404, {"message": "Connector X not found"})]
     assert replicated_offsets(client(worker), "X") == {}
 
 
-def test_a_task_without_a_status_is_not_running(worker: Worker) -> None:
+def test_a_task_without_a_status_is_not_running(worker: ScriptedWorker) -> None:
     status = {"connector": {"state": "RUNNING"}, "tasks": [{"id": 0, "state": "RUNNING"}]}
     info = {"config": {}, "tasks": [{"connector": "X", "task": 0}, {"connector": "X", "task": 1}]}
     worker.answers = [(200, {"X": {"status": status, "info": info}})]
     assert not client(worker).connectors()["X"].running
 
 
-def test_a_trace_is_cut_to_its_head_and_its_innermost_cause(worker: Worker) -> None:
+def test_a_trace_is_cut_to_its_head_and_its_innermost_cause(worker: ScriptedWorker) -> None:
     trace = (
         "ConnectException: Unrecoverable\n\tat a.b(C.java:1)\nCaused by: X: first\n\tat d\nCaused by: Y: no rights\n"
     )
@@ -307,14 +307,14 @@ def test_a_trace_is_cut_to_its_head_and_its_innermost_cause(worker: Worker) -> N
     assert not found.running
 
 
-def test_unrelated_json_is_not_taken_for_an_empty_worker(worker: Worker) -> None:
+def test_unrelated_json_is_not_taken_for_an_empty_worker(worker: ScriptedWorker) -> None:
     worker.answers = [(200, ["P->B.MirrorSourceConnector"])]
     with pytest.raises(DrError) as unexpected:
         client(worker).connectors()
     assert unexpected.value.code == "connect_unexpected"
 
 
-def test_an_update_with_a_negative_offset_removes_that_offset_and_verifies_it(worker: Worker) -> None:
+def test_an_update_with_a_negative_offset_removes_that_offset_and_verifies_it(worker: ScriptedWorker) -> None:
     place = {"cluster": "P", "partition": 0, "topic": "T"}
     shown = [{"partition": place, "offset": {"offset": 4}}]
     left = [{"partition": {**place, "partition": 1}, "offset": {"offset": 9}}]
@@ -324,7 +324,9 @@ def test_an_update_with_a_negative_offset_removes_that_offset_and_verifies_it(wo
     assert [method for method, _path in worker.calls] == ["PATCH", "GET", "GET"]
 
 
-def test_an_offset_that_stays_after_an_update_is_an_error(worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_offset_that_stays_after_an_update_is_an_error(
+    worker: ScriptedWorker, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(offsets, "_SHOWN", Bounds(0.05))
     place = {"cluster": "P", "partition": 0, "topic": "T"}
     worker.answers = [(200, {"message": "altered"})]

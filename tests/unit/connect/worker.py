@@ -10,7 +10,7 @@ from typing import Any
 from ansible_collections.switchback.kafka_dr.tests.support.scripted import ScriptedServer
 
 
-class Worker(ScriptedServer):
+class ScriptedWorker(ScriptedServer):
     """A scripted worker. Its errors have Kafka Connect's JSON form, unless their content names a servlet."""
 
     def sent(self, status: int, content: Any) -> tuple[int, Any]:

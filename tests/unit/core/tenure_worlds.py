@@ -23,7 +23,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.target_offsets import TargetOffset
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Tenure, tenures
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import Copy, Window
-from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import APPENDED, CREATED, Seen
+from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import APPENDED, CREATED, ConsumedRecord
 
 KEY = ("T", 0)
 SIDES = ("P", "B")
@@ -162,7 +162,7 @@ class TenureWorld:
         """The windows as a reader receives them: offsets outside the logs are left out."""
         read = [self._read(alias, part) for alias, part in ((tenure.source, sources), (tenure.target, replicas))]
         digests = fingerprints(
-            *([Seen(one.stamp, one.kind, one.content.encode()) for one in log] for _span, log in read)
+            *([ConsumedRecord(one.stamp, one.kind, one.content.encode()) for one in log] for _span, log in read)
         )
         source, replica = (
             Window(*span, [one.offset for one in log], found) for (span, log), found in zip(read, digests, strict=True)

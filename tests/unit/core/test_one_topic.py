@@ -55,7 +55,7 @@ WIDTHS = copies._WIDTHS
 IDS = {alias: {"T": f"id-{alias}"} for alias in SIDES}
 
 
-class Cluster:
+class WorldCluster:
     """One cluster of a world: its records, topics and log ranges."""
 
     def __init__(self, made: TenureWorld, alias: str) -> None:
@@ -85,7 +85,7 @@ class TwoSides:
     naming = Naming("identity")
 
     def __init__(self, made: TenureWorld, groups: Iterable[str]) -> None:
-        self.kafka = {alias: Cluster(made, alias) for alias in SIDES}
+        self.kafka = {alias: WorldCluster(made, alias) for alias in SIDES}
         self.groups = list(groups)
 
     def ranges(self, alias: str, topics: Iterable[str]) -> dict[tuple[str, int], Range]:
@@ -95,7 +95,7 @@ class TwoSides:
         return ["T"]
 
 
-class Syncs:
+class WorldSyncs:
     """All offset-syncs of a flow, as the topic holds them over all tenures."""
 
     def __init__(self, pair: TwoSides, source: str, target: str, since: Mapping[str, int]) -> None:
@@ -108,13 +108,13 @@ class Syncs:
 
 @pytest.fixture(scope="module", autouse=True)
 def fake_clusters() -> Iterator[None]:
-    def read_ranges(kafka: Cluster, ranges: Mapping[Any, Range], _reading: object) -> dict[Any, RangeRead]:
+    def read_ranges(kafka: WorldCluster, ranges: Mapping[Any, Range], _reading: object) -> dict[Any, RangeRead]:
         return {key: kafka.read(span) for key, span in ranges.items()}
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(copies, "read_ranges", read_ranges)
         patch.setattr(copies, "describe", lambda kafka, _topics, _settings=None: {"T": kafka.describe()})
-        patch.setattr(copies, "syncs_of", Syncs)
+        patch.setattr(copies, "syncs_of", WorldSyncs)
         patch.setattr(copies, "both", lambda first, second: (first(), second()))
         # The worlds are small: with the widths that are used on clusters, everything would be read at once.
         patch.setattr(copies, "_WIDTHS", (2, 8, 64))

@@ -200,7 +200,7 @@ def test_the_first_record_has_no_time_if_an_older_one_may_be_unread() -> None:
 
 
 @dataclass
-class Side:
+class WorldLog:
     """A log: only data records, and the offsets that they and other entries take."""
 
     start: int = 0
@@ -240,7 +240,7 @@ class World:
             "recreated",
         )
         self.kinds = {kind for kind in chosen if self.dice.random() < 0.2}
-        self.source, self.replica = Side(), Side()
+        self.source, self.replica = WorldLog(), WorldLog()
         self.origins: dict[int, int] = {}
         self.next, self.noted, self.number = 0, -1, 0
         for _step in range(self.dice.randrange(60)):
@@ -322,7 +322,7 @@ class World:
         self.truth = {one for one in whole if one not in self.origins}
         self.lacking = {one for one in whole if self.origins.get(one, -1) < self.replica.start}
 
-    def log_ranges(self, side: Side, keys: Iterable[Any], isolation: str) -> Many:
+    def log_ranges(self, side: WorldLog, keys: Iterable[Any], isolation: str) -> Many:
         if "busy" in self.kinds:
             for _step in range(self.dice.randrange(4)):
                 self.step()
@@ -333,16 +333,16 @@ class World:
             self.note()
         return dict.fromkeys(asked, (side.start, side.end))
 
-    def last_data_records(self, side: Side, ranges: Mapping[Any, Range], isolation: str) -> Many:
+    def last_data_records(self, side: WorldLog, ranges: Mapping[Any, Range], isolation: str) -> Many:
         return {key: (side.data(span) or [None])[-1] for key, span in ranges.items()}
 
-    def offsets_at(self, side: Side, moments: Mapping[Any, int]) -> Many:
+    def offsets_at(self, side: WorldLog, moments: Mapping[Any, int]) -> Many:
         return {
             key: next((one.offset for one in side.data((0, side.end)) if (one.timestamp or 0) >= moment), None)
             for key, moment in moments.items()
         }
 
-    def read_ranges(self, side: Side, ranges: Mapping[Any, Range], reading: Reading) -> Many:
+    def read_ranges(self, side: WorldLog, ranges: Mapping[Any, Range], reading: Reading) -> Many:
         found = {}
         for key, (begin, end) in ranges.items():
             cut = self.dice.randint(begin, max(begin, end)) if "slow" in self.kinds else end

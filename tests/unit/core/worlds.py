@@ -47,7 +47,7 @@ class Data:
 
 
 @dataclass(frozen=True)
-class Seen:
+class ConsumedRecord:
     """A record of a world as a consumer returns it. Its key is part of the content there."""
 
     timestamp: int | None
@@ -83,7 +83,9 @@ class World:
             [one for one in log if low <= one.offset < high]
             for log, (low, high) in zip((self.source, self.replica), spans, strict=True)
         ]
-        digests = fingerprints(*([Seen(one.stamp, one.kind, one.content.encode()) for one in log] for log in kept))
+        digests = fingerprints(
+            *([ConsumedRecord(one.stamp, one.kind, one.content.encode()) for one in log] for log in kept)
+        )
         left, right = (
             Window(*span, [one.offset for one in log], found)
             for span, log, found in zip(spans, kept, digests, strict=True)

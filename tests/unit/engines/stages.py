@@ -22,7 +22,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names im
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm import engine as srm_engine
 from ansible_collections.switchback.kafka_dr.tests.support.scripted import UNEXPECTED, ScriptedServer, playing
-from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import Worker
+from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import ScriptedWorker
 
 __all__ = ["ENDS", "STAGES", "SrmStage", "Stage", "derived"]
 
@@ -73,7 +73,7 @@ def derived(engine: str, **given: Any) -> dict[str, Any]:
 # ---- connect
 
 
-class Workers(Worker):
+class ScriptedWorkers(ScriptedWorker):
     """Kafka Connect beside one cluster, with the connectors that it was given."""
 
     def __init__(self) -> None:
@@ -151,7 +151,7 @@ class Workers(Worker):
 class ConnectStage:
     """Workers beside both clusters."""
 
-    def __init__(self, workers: dict[str, Workers]) -> None:
+    def __init__(self, workers: dict[str, ScriptedWorkers]) -> None:
         self.workers, self.kafka = workers, {}
         clusters = {
             alias: {"bootstrap_servers": f"{alias}:9092", "connect_url": one.url} for alias, one in workers.items()
@@ -204,7 +204,7 @@ class ConnectStage:
 # ---- srm
 
 
-class Manager(ScriptedServer):
+class ScriptedManager(ScriptedServer):
     """Cloudera Manager of one site with its only service. Written values take effect after a restart."""
 
     def __init__(self) -> None:
@@ -262,7 +262,7 @@ class OffsetsTopic:
 class SrmStage:
     """A site beside each cluster."""
 
-    def __init__(self, managers: dict[str, Manager], patch: pytest.MonkeyPatch) -> None:
+    def __init__(self, managers: dict[str, ScriptedManager], patch: pytest.MonkeyPatch) -> None:
         self.managers, self.kafka = managers, {"P": "P", "B": "B"}
         self.stored: dict[str, Stored] = {}
         site = {"cluster": "C", "service": "srm", "host": "h"}
@@ -319,7 +319,7 @@ class ToyStage:
         self.pair = derived("toy", toy={"P": {"world": "w"}, "B": {"world": "w"}})
 
     def flow(self, name: str, ends: str) -> Any:
-        return self.world.flows.setdefault(name, self.toy.Flow(self.world, ENDS[ends], ("T",)))
+        return self.world.flows.setdefault(name, self.toy.ToyFlow(self.world, ENDS[ends], ("T",)))
 
     def be(self, flow: str, state: str, name: str = "") -> None:
         made = self.flow(name or flow, flow)
@@ -360,13 +360,13 @@ class ToyStage:
 @contextmanager
 def connect(_patch: pytest.MonkeyPatch) -> Iterator[Stage]:
     with ExitStack() as stack:
-        yield ConnectStage({alias: stack.enter_context(playing(Workers())) for alias in ("P", "B")})
+        yield ConnectStage({alias: stack.enter_context(playing(ScriptedWorkers())) for alias in ("P", "B")})
 
 
 @contextmanager
 def srm(patch: pytest.MonkeyPatch) -> Iterator[Stage]:
     with ExitStack() as stack:
-        yield SrmStage({alias: stack.enter_context(playing(Manager())) for alias in ("P", "B")}, patch)
+        yield SrmStage({alias: stack.enter_context(playing(ScriptedManager())) for alias in ("P", "B")}, patch)
 
 
 @contextmanager

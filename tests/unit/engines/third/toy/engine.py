@@ -33,7 +33,7 @@ ABSENT, STOPPED = "absent", "stopped"
 
 
 @dataclass
-class Flow:
+class ToyFlow:
     """A thread that replicates. ``stored``: the last replicated offset by partition."""
 
     world: World
@@ -78,7 +78,7 @@ class World:
     """Logs by alias and topic, and flows by name."""
 
     logs: dict[tuple[str, str], list[str]]
-    flows: dict[str, Flow] = field(default_factory=dict)
+    flows: dict[str, ToyFlow] = field(default_factory=dict)
     pause: threading.Event = field(default_factory=threading.Event)
     answers: bool = True
     orders: list[str] = field(default_factory=list)
@@ -124,7 +124,7 @@ class ToyEngine:
         self.world = world
         self.requests: list[dict[str, Any]] = []
 
-    def flow(self, name: str) -> Flow | None:
+    def flow(self, name: str) -> ToyFlow | None:
         """Return a flow. Each query and each command counts as a request."""
         if not self.world.answers:
             raise DrError("toy_silent", "The world does not answer.")
@@ -184,7 +184,7 @@ class ToyEngine:
         if check:
             return Result([Outcome(change, "planned")])
         if flow is None:
-            flow = self.world.flows[name] = Flow(self.world, ends, ("T",))
+            flow = self.world.flows[name] = ToyFlow(self.world, ends, ("T",))
         self.requests.append({"method": "PUT", "path": f"{name}.{part}"})
         self.world.orders.append(f"{name}.{part}")
         flow.bring(part, STOPPED if state == "readable" else state)
