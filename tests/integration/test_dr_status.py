@@ -515,7 +515,7 @@ def test_a_record_too_large_for_the_flow_is_reported_with_the_setting_that_helps
     assert "producer.override.compression.type" in raised["msg"]
     both = {"producer.override.max.request.size": "4000000", "producer.override.compression.type": "zstd"}
     assert settle(**quick, **both)["rc"] == 0
-    replicated_topics = pair.status(pair.large, wait_for="replicated")
-    assert replicated_topics["rc"] == 0, replicated_topics["msg"]
-    (row,) = replicated_topics["status"]["flows"][0]["partitions"]
+    result = pair.status(pair.large, wait_for="replicated")
+    assert result["rc"] == 0, result["msg"]
+    (row,) = result["status"]["flows"][0]["partitions"]
     assert (row["end"], row["replica_end"]) == (1, 1)

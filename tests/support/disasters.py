@@ -29,7 +29,7 @@ def hold_back(pair: Scenario, lab: Lab, connector: str, seconds: float) -> None:
     """Pause a connector until this many records were written on P, at 1,000 records/s. It stays paused."""
     control_connector(lab, connector, "pause")
     records = pair.count("acknowledged") + int(seconds * 1000)
-    pair.wait(lambda: pair.count("acknowledged") >= records, 60, "records behind the pause")
+    pair.wait(lambda: pair.count("acknowledged") >= records, 60, "records after the pause")
 
 
 def lose(pair: Scenario, lag_seconds: float) -> Lab:

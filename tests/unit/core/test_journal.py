@@ -198,25 +198,25 @@ def test_a_point_of_no_return_in_one_copy_is_void_once_the_run_is_undone() -> No
     assert (fold(back).active, fold(back).left) == ("B", fold(LIFE).left)
 
 
-TURNS = {"phase": {"phase": "drain"}, "pnr": {}, "undoing": {}, "ended": {"result": "completed"}}
+EVENTS_OF_A_RUN = {"phase": {"phase": "drain"}, "pnr": {}, "undoing": {}, "ended": {"result": "completed"}}
 TAKEN = event(2, 2, "resumed", "r2", holder=None)
 
 
-@pytest.mark.parametrize("kind", TURNS)
+@pytest.mark.parametrize("kind", EVENTS_OF_A_RUN)
 def test_a_superseded_controller_writes_no_more_events(kind: str) -> None:
     """R25: the run keeps its id when another controller takes it over, and the first controller may wake up."""
     state = fold([ENABLED, STARTED, BARRIER, TAKEN])
-    assert require_holder_generation(state, "r2", kind, TURNS[kind], 1).id == "r2"
+    assert require_holder_generation(state, "r2", kind, EVENTS_OF_A_RUN[kind], 1).id == "r2"
     with pytest.raises(DrError) as refused:
-        require_holder_generation(state, "r2", kind, TURNS[kind], 0)
+        require_holder_generation(state, "r2", kind, EVENTS_OF_A_RUN[kind], 0)
     assert refused.value.code == "run_superseded"
     assert "taken over 1 times" in refused.value.message
 
 
-@pytest.mark.parametrize("kind", TURNS)
+@pytest.mark.parametrize("kind", EVENTS_OF_A_RUN)
 def test_a_run_that_has_ended_gets_no_more_events(kind: str) -> None:
     with pytest.raises(DrError) as refused:
-        require_holder_generation(fold(LIFE), "r2", kind, TURNS[kind], 0)
+        require_holder_generation(fold(LIFE), "r2", kind, EVENTS_OF_A_RUN[kind], 0)
     assert refused.value.code == "run_ended"
     # Except for its flow, which is seeded once the lost cluster is back.
     require_holder_generation(fold(LIFE), "r2", "phase", {"phase": "seeded"}, None)
