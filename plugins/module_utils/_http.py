@@ -175,7 +175,7 @@ class HttpClient:
             raise DrError(f"{prefix}_tls", text, hint, self.url) from cause
         what = f"no answer within {timeout:.3g} s" if isinstance(cause, TimeoutError) else str(cause)
         hint = f"Check that {name} runs and that this host can reach it."
-        text = f'{name} at "{self.url}": {doing}: {what}.'
+        text = f'The request to {name} at "{self.url}" failed: {doing}: {what}.'
         if isinstance(cause, ConnectionRefusedError):
             return NoAnswer("refused", f"{prefix}_unreachable", text, hint, self.url)
         # This includes RemoteDisconnected: the server stopped during the request, or a proxy lost its connection.

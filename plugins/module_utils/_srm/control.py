@@ -144,7 +144,10 @@ class SrmControl:
             since = (
                 " It came with Cloudera Runtime 7.3.2." if subcommand == KINDS["reverse_checkpointed_topics"] else ""
             )
-            return "srm_control_old", f'This srm-control does not have the subcommand "{subcommand}".{since}'
+            return (
+                "srm_control_old",
+                f'This srm-control does not have the subcommand "{subcommand}".{since} Upgrade it.',
+            )
         if _UNSUPPORTED.search(text):
             return UNSUPPORTED, "This srm-control does not accept these arguments. Compare them with its -h."
         return RETRIED, (
