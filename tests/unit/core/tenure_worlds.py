@@ -19,7 +19,7 @@ from typing import Any
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.fingerprints import fingerprints
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import Bounds
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import LogBounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.target_offsets import TargetOffset
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Tenure, tenures
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import Copy, Window
@@ -117,14 +117,14 @@ class TenureWorld:
             high = min(high, tenure.end[alias].get(KEY, 0))
         return min(low, max(start, high)), max(start, high)
 
-    def bounds(self, tenure: Tenure) -> Bounds:
+    def bounds(self, tenure: Tenure) -> LogBounds:
         last_replicated_offset = (
             self.last_replicated_offset if tenure.end is None else tenure.end[tenure.source].get(KEY, 0) - 1
         )
         syncs = [sync for sync in self.syncs[tenure.source, tenure.target] if self._of(tenure, sync)]
         syncs.sort(key=lambda sync: sync.downstream)
         gone = tenure.gone_after(self.idle, KEY, {alias: self.log(alias) for alias in SIDES}, "compacted" in self.kinds)
-        return Bounds(
+        return LogBounds(
             self.within(tenure, tenure.source), self.within(tenure, tenure.target), last_replicated_offset, syncs, gone
         )
 
@@ -134,7 +134,9 @@ class TenureWorld:
         end = None if tenure.end is None else tenure.end[tenure.source].get(KEY, 0)
         return tenure.first(tenure.source, KEY) <= sync.upstream and (end is None or sync.upstream < end)
 
-    def copy(self, tenure: Tenure, bounds: Bounds, sources: Range | None = None, replicas: Range | None = None) -> Copy:
+    def copy(
+        self, tenure: Tenure, bounds: LogBounds, sources: Range | None = None, replicas: Range | None = None
+    ) -> Copy:
         """What the translation sees of a tenure. The windows default to the whole tenure."""
         source, replica = self.windows(tenure, sources or bounds.source, replicas or bounds.replica)
         low, high = replica.begin, replica.end

@@ -12,7 +12,7 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.flow_restart import (
     Begun,
-    Place,
+    FlowPartition,
     ReplicaStart,
     forgotten,
     misfits,
@@ -20,13 +20,13 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     would_start,
 )
 
-GOOD = Place(partition=0, last_replicated_offset=9, end=10, replica_end=10)
-EMPTY = Place(partition=1, last_replicated_offset=9, end=10, replica_end=0)
-MISSING = Place(partition=0, last_replicated_offset=0, end=1, replica_end=None)
-PAST = Place(partition=0, last_replicated_offset=10, end=10, replica_end=10)
+GOOD = FlowPartition(partition=0, last_replicated_offset=9, end=10, replica_end=10)
+EMPTY = FlowPartition(partition=1, last_replicated_offset=9, end=10, replica_end=0)
+MISSING = FlowPartition(partition=0, last_replicated_offset=0, end=1, replica_end=None)
+PAST = FlowPartition(partition=0, last_replicated_offset=10, end=10, replica_end=10)
 
 
-def begun(*places: Place, **more: Any) -> Begun:
+def begun(*places: FlowPartition, **more: Any) -> Begun:
     reported = {"flow": "P->B", "topic": "T", "replica": "P.T", "recreated": (), "held": False, **more}
     return Begun(places=places, **reported)
 

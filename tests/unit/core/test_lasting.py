@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.lasting_gaps import (
-    Standing,
+    GroupOnPartition,
     lasting_problems,
 )
 
 #: The source log is [30, 40), everything is replicated, and the group's committed offset is 5. It has no members.
-EXPIRED = Standing(("T", 0), commit=5, end=40, idle=True, read_to_end=False, last_replicated_offset=39, start=30)
+EXPIRED = GroupOnPartition(
+    ("T", 0), commit=5, end=40, idle=True, read_to_end=False, last_replicated_offset=39, start=30
+)
 LAGGING = replace(EXPIRED, commit=35)
 PAST = replace(EXPIRED, commit=1000)
 SAFE = {"group": "g", "offset": 5, "rereads": 12, "reason": "MirrorMaker 2's offset-sync, verified"}
@@ -43,7 +45,7 @@ NONE = {**SAFE, "offset": None, "rereads": None}
     ],
 )
 def test_only_problems_that_a_stop_cannot_change_are_refused(
-    row: dict[str, Any], standing: Standing, lag: str, expected: str
+    row: dict[str, Any], standing: GroupOnPartition, lag: str, expected: str
 ) -> None:
     found = lasting_problems([(row, standing)], "P", lag)
     assert bool(found) is bool(expected)

@@ -19,7 +19,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     enter_replica,
     enter_same,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Place
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import TenurePlace
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import COMPACTED, Translated
 
 # ---- the replica
@@ -98,7 +98,11 @@ SHORT = Translated(10, "start", 7, skips=Skips(3, 5), needed=2)
             Skips(0, 2),
             "",
         ),
-        (enter_same(Side(30, 0, 50, False), Side(None, 25, 40), True, Place(1, 22), None), Skips(0, 3), "starts at 25"),
+        (
+            enter_same(Side(30, 0, 50, False), Side(None, 25, 40), True, TenurePlace(1, 22), None),
+            Skips(0, 3),
+            "starts at 25",
+        ),
         # The group has read the records before its own earlier offset there.
         (enter_original(Side(15, 0, 20, False), Side(9, 10, 30), True, SHORT), Skips(1, 1), "1 record that"),
         (
@@ -188,7 +192,7 @@ def test_without_evidence_there_is_no_offset_on_the_original(left: Side, origina
 # ---- the same topic: the policy identity
 
 
-INSIDE, AT_CUT, IN_TAIL = Place(1), Place(1, 22), Place(None)
+INSIDE, AT_CUT, IN_TAIL = TenurePlace(1), TenurePlace(1, 22), TenurePlace(None)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +201,7 @@ INSIDE, AT_CUT, IN_TAIL = Place(1), Place(1, 22), Place(None)
         # A cut is a cut, with or without a barrier.
         (Side(30, 0, 50, False), LOG, True, AT_CUT, None, ("cut", "exact", 22, 0)),
         (Side(30, 0, 50, None), LOG, False, AT_CUT, None, ("cut", "exact", 22, 0)),
-        (Side(0, 0, 50, False), LOG, True, Place(0, 0), None, ("cut", "exact", 0, 0)),
+        (Side(0, 0, 50, False), LOG, True, TenurePlace(0, 0), None, ("cut", "exact", 0, 0)),
         # Retention continued meanwhile: the log start is the next remaining record (R30). Never after the end.
         (Side(30, 0, 50, False), Side(None, 25, 40), True, AT_CUT, None, ("cut", "skips", 25, 0)),
         # Every record after the cut was read.
@@ -223,14 +227,14 @@ INSIDE, AT_CUT, IN_TAIL = Place(1), Place(1, 22), Place(None)
         # The group's earlier offset there does not count, because it belongs to an earlier tenure.
         (Side(31, 0, 50, False), Side(39, 0, 40), True, INSIDE, Translated(24, "tail", 0), ("tail", "exact", 24, 0)),
         (Side(None, 0, 0, True), Side(None, 0, 0), True, IN_TAIL, None, ("empty", "exact", 0, 0)),
-        (Side(0, 0, 0, True), Side(None, 0, 0), True, Place(0, 0), None, ("end", "exact", 0, 0)),
+        (Side(0, 0, 0, True), Side(None, 0, 0), True, TenurePlace(0, 0), None, ("end", "exact", 0, 0)),
     ],
 )
 def test_the_offset_on_the_same_topic(
     left: Side,
     entered: Side,
     final: bool,
-    place: Place,
+    place: TenurePlace,
     translated: Translated | None,
     expected: tuple[str, str, int, int],
 ) -> None:
@@ -254,7 +258,7 @@ def test_the_offset_on_the_same_topic(
     ],
 )
 def test_without_evidence_there_is_no_offset_on_the_same_topic(
-    left: Side, entered: Side, place: Place, message: str
+    left: Side, entered: Side, place: TenurePlace, message: str
 ) -> None:
     """R8: a guess is not an offset."""
     found = enter_same(left, entered, True, place, None)
@@ -306,13 +310,15 @@ def test_without_the_barrier_no_offset_depends_on_the_end_of_the_replica(
 
 
 PLACES = st.one_of(
-    st.builds(Place, st.integers(0, 3)), st.builds(Place, st.integers(0, 3), st.integers(0, 25)), st.just(Place(None))
+    st.builds(TenurePlace, st.integers(0, 3)),
+    st.builds(TenurePlace, st.integers(0, 3), st.integers(0, 25)),
+    st.just(TenurePlace(None)),
 )
 
 
 @given(ORDERED, ORDERED, st.booleans(), PLACES, TRANSLATED)
 def test_every_offset_on_the_same_topic_is_inside_its_log(
-    left: Side, entered: Side, final: bool, place: Place, translated: Translated | None
+    left: Side, entered: Side, final: bool, place: TenurePlace, translated: Translated | None
 ) -> None:
     """R8: S <= offset <= E for all observations."""
     assert _sound(enter_same(left, entered, final, place, translated), entered)

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import (
-    Place,
     Tenure,
+    TenurePlace,
     flat,
     locate,
     nested,
@@ -100,34 +100,34 @@ def test_only_the_end_of_a_tenure_found_by_content_is_known() -> None:
 @pytest.mark.parametrize(
     ("alias", "commit", "expected"),
     [
-        ("P", 0, Place(0, 0)),
-        ("P", 1, Place(0)),
-        ("P", 9, Place(0)),
-        ("P", 10, Place(None)),  # The whole tenure is read, but not the tail after it.
-        ("P", 11, Place(None)),
-        ("P", 12, Place(1, 8)),
-        ("P", 13, Place(1)),
-        ("P", 24, Place(1)),
-        ("P", 25, Place(2, 20)),
-        ("P", 26, Place(2)),
-        ("P", 1000, Place(2)),
-        ("B", 0, Place(0, 0)),
-        ("B", 7, Place(0)),
-        ("B", 8, Place(1, 12)),  # B continues at the cut, P after its tail.
-        ("B", 9, Place(1)),
-        ("B", 20, Place(2, 25)),
-        ("B", 21, Place(2)),
-        ("P", -1, Place(None)),
+        ("P", 0, TenurePlace(0, 0)),
+        ("P", 1, TenurePlace(0)),
+        ("P", 9, TenurePlace(0)),
+        ("P", 10, TenurePlace(None)),  # The whole tenure is read, but not the tail after it.
+        ("P", 11, TenurePlace(None)),
+        ("P", 12, TenurePlace(1, 8)),
+        ("P", 13, TenurePlace(1)),
+        ("P", 24, TenurePlace(1)),
+        ("P", 25, TenurePlace(2, 20)),
+        ("P", 26, TenurePlace(2)),
+        ("P", 1000, TenurePlace(2)),
+        ("B", 0, TenurePlace(0, 0)),
+        ("B", 7, TenurePlace(0)),
+        ("B", 8, TenurePlace(1, 12)),  # B continues at the cut, P after its tail.
+        ("B", 9, TenurePlace(1)),
+        ("B", 20, TenurePlace(2, 25)),
+        ("B", 21, TenurePlace(2)),
+        ("P", -1, TenurePlace(None)),
     ],
 )
-def test_an_offset_is_at_a_cut_in_a_tenure_or_in_a_tail(alias: str, commit: int, expected: Place) -> None:
+def test_an_offset_is_at_a_cut_in_a_tenure_or_in_a_tail(alias: str, commit: int, expected: TenurePlace) -> None:
     """R22: each offset belongs to exactly one of them."""
     assert locate(tenures([THERE, BACK], "P", "B"), alias, T, commit) == expected
 
 
 def test_the_current_tenure_has_no_end() -> None:
-    assert locate(tenures([THERE], "B", "P"), "B", T, 10**12) == Place(1)
-    assert locate(tenures([], "P", "B"), "P", T, 10**12) == Place(0)
+    assert locate(tenures([THERE], "B", "P"), "B", T, 10**12) == TenurePlace(1)
+    assert locate(tenures([], "P", "B"), "P", T, 10**12) == TenurePlace(0)
 
 
 NEW = ("T", 1)
@@ -139,49 +139,53 @@ GROWN = [THERE, cut_record("B", "P", at(_0=20, _1=7), at(_0=25, _1=6))]
     ("cut_records", "alias", "commit", "expected"),
     [
         # No cut names it, so it belongs to one tenure only.
-        ([THERE, BACK], "P", 0, Place(2, 0)),
-        ([THERE, BACK], "P", 5, Place(2)),
-        ([THERE, BACK], "B", 5, Place(2)),
-        (GROWN, "P", 0, Place(1, 0)),
-        (GROWN, "P", 5, Place(1)),
-        (GROWN, "P", 6, Place(2, 7)),
-        (GROWN, "B", 6, Place(1)),
-        (GROWN, "B", 7, Place(2, 6)),
-        (GROWN, "B", 8, Place(2)),
+        ([THERE, BACK], "P", 0, TenurePlace(2, 0)),
+        ([THERE, BACK], "P", 5, TenurePlace(2)),
+        ([THERE, BACK], "B", 5, TenurePlace(2)),
+        (GROWN, "P", 0, TenurePlace(1, 0)),
+        (GROWN, "P", 5, TenurePlace(1)),
+        (GROWN, "P", 6, TenurePlace(2, 7)),
+        (GROWN, "B", 6, TenurePlace(1)),
+        (GROWN, "B", 7, TenurePlace(2, 6)),
+        (GROWN, "B", 8, TenurePlace(2)),
     ],
 )
 def test_a_new_partition_begins_at_0_in_the_first_tenure_that_wrote_it(
-    cut_records: list[dict[str, Any]], alias: str, commit: int, expected: Place
+    cut_records: list[dict[str, Any]], alias: str, commit: int, expected: TenurePlace
 ) -> None:
     assert locate(tenures(cut_records, "P", "B"), alias, NEW, commit) == expected
     # The topic's other partition is unaffected.
-    assert locate(tenures(cut_records, "P", "B"), "P", T, 12) == Place(1, 8)
+    assert locate(tenures(cut_records, "P", "B"), "P", T, 12) == TenurePlace(1, 8)
 
 
 def test_a_new_topic_belongs_to_one_tenure_only() -> None:
     found = tenures([THERE, BACK], "P", "B")
-    assert [locate(found, "P", ("New", 0), commit) for commit in (0, 3)] == [Place(2, 0), Place(2)]
+    assert [locate(found, "P", ("New", 0), commit) for commit in (0, 3)] == [TenurePlace(2, 0), TenurePlace(2)]
 
 
 def test_the_newest_cut_counts_if_a_tenure_wrote_nothing() -> None:
     """Two cutovers without a record: P 10, B 8 before and after."""
     still = [cut_record("P", "B", at(_0=10), at(_0=8)), cut_record("B", "P", at(_0=8), at(_0=10))]
     found = tenures(still, "P", "B")
-    assert locate(found, "P", T, 10) == Place(2, 8)
-    assert locate(found, "B", T, 8) == Place(2, 10)
+    assert locate(found, "P", T, 10) == TenurePlace(2, 8)
+    assert locate(found, "B", T, 8) == TenurePlace(2, 10)
     assert [locate(found, "P", T, commit).tenure for commit in (9, 11)] == [0, 2]
 
 
 def test_the_newest_cut_counts_on_the_other_cluster_if_a_tenure_left_only_markers() -> None:
     """B ended with an aborted transaction of 3 offsets, which is never replicated."""
     found = tenures([cut_record("P", "B", at(_0=10), at(_0=8)), cut_record("B", "P", at(_0=11), at(_0=10))], "P", "B")
-    assert locate(found, "P", T, 10) == Place(2, 11)
-    assert [locate(found, "B", T, commit) for commit in (8, 9, 11)] == [Place(1, 10), Place(1), Place(2, 10)]
+    assert locate(found, "P", T, 10) == TenurePlace(2, 11)
+    assert [locate(found, "B", T, commit) for commit in (8, 9, 11)] == [
+        TenurePlace(1, 10),
+        TenurePlace(1),
+        TenurePlace(2, 10),
+    ]
 
 
 def test_empty_logs_have_cuts_at_0() -> None:
     found = tenures([cut_record("P", "B", at(_0=0), at(_0=0)), cut_record("B", "P", at(_0=0), at(_0=0))], "P", "B")
-    assert locate(found, "P", T, 0) == Place(2, 0)
+    assert locate(found, "P", T, 0) == TenurePlace(2, 0)
 
 
 STEPS = st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5), st.integers(0, 3)), max_size=6)

@@ -17,7 +17,7 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import Skips
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import (
-    Bounds,
+    LogBounds,
     span_forward,
     span_reverse,
 )
@@ -183,7 +183,7 @@ def test_reading_only_the_needed_spans_stays_exact(name: str) -> None:
     for seed in range(FIRST, FIRST + COUNT // 4):
         made, draw = world(seed), random.Random(seed)
         syncs = sorted(made.syncs, key=lambda sync: sync.downstream)
-        bounds = Bounds(
+        bounds = LogBounds(
             (made.start, made.source_end), (made.replica_start, made.replica_end), made.last_replicated_offset, syncs
         )
         back = name == "reverse"

@@ -24,7 +24,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names im
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.unreplicated import (
     Log,
-    Place,
+    ReplicaEnd,
     Seen,
     Unreplicated,
     bounded,
@@ -97,16 +97,16 @@ def test_if_everything_fits_nothing_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("text", "last_replicated_offset", "expected"),
     [
-        ("abcd", None, Place(1, 1)),
+        ("abcd", None, ReplicaEnd(1, 1)),
         ("aacd", None, None),
-        ("bacb", None, Place(0, 3)),
-        ("babb", 2, Place(2, 3)),  # N is after the first one, and there is data between them.
-        ("ab..", 3, Place(1, 1)),  # There is no other data up to N: the flow was seeded after a marker.
-        ("abcd", 2, Place(1, 1, doubted=True)),
+        ("bacb", None, ReplicaEnd(0, 3)),
+        ("babb", 2, ReplicaEnd(2, 3)),  # N is after the first one, and there is data between them.
+        ("ab..", 3, ReplicaEnd(1, 1)),  # There is no other data up to N: the flow was seeded after a marker.
+        ("abcd", 2, ReplicaEnd(1, 1, doubted=True)),
     ],
 )
 def test_the_end_of_the_replica_is_found_by_content_within_the_bounds_of_n(
-    text: str, last_replicated_offset: int | None, expected: Place | None
+    text: str, last_replicated_offset: int | None, expected: ReplicaEnd | None
 ) -> None:
     assert place(Log(0, 4, last_replicated_offset), seen(text), b"b", 0) == expected
 
@@ -119,9 +119,9 @@ def test_an_equal_record_may_have_been_deleted_unless_n_excludes_it(
     log, read = Log(4, 8, last_replicated_offset), seen(".abb", 4)
     found = place(log, read, b"b", 4)
     if first is None:
-        assert found == Place(6, 7)
+        assert found == ReplicaEnd(6, 7)
         return
-    assert found == Place(first, 7, unseen=True)
+    assert found == ReplicaEnd(first, 7, unseen=True)
     row = placed(KEY, log, read, found, False)
     assert (row.least, row.most) == (0, 3)
     assert "deleted or was not read" in row.reason
@@ -129,39 +129,39 @@ def test_an_equal_record_may_have_been_deleted_unless_n_excludes_it(
 
 def test_an_equal_record_may_be_at_n_if_reading_began_there() -> None:
     """Reading began at N, and N was a marker: the last replicated record is before it."""
-    assert place(Log(0, 8, 4), seen(".abb", 4), b"b", 2) == Place(4, 7, unseen=True)
-    assert place(Log(0, 8, 4), seen("abb", 5), b"b", 2) == Place(6, 7)
+    assert place(Log(0, 8, 4), seen(".abb", 4), b"b", 2) == ReplicaEnd(4, 7, unseen=True)
+    assert place(Log(0, 8, 4), seen("abb", 5), b"b", 2) == ReplicaEnd(6, 7)
     # It did not begin at N but at an offset before which no record is equal: the marker there does not matter.
-    assert place(Log(0, 8, 4), seen(".abb", 4), b"b", 4) == Place(6, 7)
+    assert place(Log(0, 8, 4), seen(".abb", 4), b"b", 4) == ReplicaEnd(6, 7)
 
 
 def test_records_are_counted_and_offsets_are_not() -> None:
     """After the second record there are two more, a marker and an aborted one."""
     log, read = Log(0, 6, None), seen("ab.c.d")
-    assert list(records_after(log, read, Place(1, 1))) == [2, 3]
-    assert placed(KEY, log, read, Place(1, 1), False) == Unreplicated("t", 0, 2, 2, 3.0, "")
-    assert not records_after(log, read, Place(5, 5))
-    assert placed(KEY, log, read, Place(5, 5), None) == Unreplicated("t", 0, 0, 0, None, "")
+    assert list(records_after(log, read, ReplicaEnd(1, 1))) == [2, 3]
+    assert placed(KEY, log, read, ReplicaEnd(1, 1), False) == Unreplicated("t", 0, 2, 2, 3.0, "")
+    assert not records_after(log, read, ReplicaEnd(5, 5))
+    assert placed(KEY, log, read, ReplicaEnd(5, 5), None) == Unreplicated("t", 0, 0, 0, None, "")
 
 
 def test_records_written_after_the_end_was_read_are_not_counted() -> None:
     log, read = Log(0, 3, None), seen("abcdef")
-    assert placed(KEY, log, read, Place(1, 1), False) == Unreplicated("t", 0, 1, 1, 2.0, "")
-    assert placed(KEY, log, read, Place(4, 4), None) == Unreplicated("t", 0, 0, 0, None, "")
-    assert not records_after(log, read, Place(2, 2))
+    assert placed(KEY, log, read, ReplicaEnd(1, 1), False) == Unreplicated("t", 0, 1, 1, 2.0, "")
+    assert placed(KEY, log, read, ReplicaEnd(4, 4), None) == Unreplicated("t", 0, 0, 0, None, "")
+    assert not records_after(log, read, ReplicaEnd(2, 2))
 
 
 @pytest.mark.parametrize(
     ("found", "held", "least", "message"),
     [
-        (Place(0, 2), False, 1, "several source records equal the replica's last record"),
-        (Place(1, 1), True, 0, "replicated again, or records repeat"),
-        (Place(1, 1), None, 0, "the read limit was reached"),
-        (Place(1, 1, doubted=True), False, 0, "ends before the flow's stored offset 3"),
+        (ReplicaEnd(0, 2), False, 1, "several source records equal the replica's last record"),
+        (ReplicaEnd(1, 1), True, 0, "replicated again, or records repeat"),
+        (ReplicaEnd(1, 1), None, 0, "the read limit was reached"),
+        (ReplicaEnd(1, 1, doubted=True), False, 0, "ends before the flow's stored offset 3"),
     ],
 )
 def test_an_uncertain_number_is_a_range_with_its_reason(
-    found: Place, held: bool | None, least: int, message: str
+    found: ReplicaEnd, held: bool | None, least: int, message: str
 ) -> None:
     row = placed(KEY, Log(0, 4, 3), seen("abcd"), found, held)
     assert (row.least, row.most) == (least, 3 - found.first)
@@ -171,7 +171,9 @@ def test_an_uncertain_number_is_a_range_with_its_reason(
 
 def test_an_unread_range_counts_as_offsets() -> None:
     log, read = Log(0, 100, None), seen("ab.c")
-    assert placed(KEY, log, read, Place(0, 0), False) == Unreplicated("t", 0, 2, 98, 1.0, "96 offsets were not read")
+    assert placed(KEY, log, read, ReplicaEnd(0, 0), False) == Unreplicated(
+        "t", 0, 2, 98, 1.0, "96 offsets were not read"
+    )
     assert never_replicated(KEY, log, read) == Unreplicated("t", 0, 3, 99, 0.0, "96 offsets were not read")
 
 
@@ -399,7 +401,7 @@ def never_sends_again(patch: pytest.MonkeyPatch) -> None:
 
 
 def latest_of_equals(patch: pytest.MonkeyPatch) -> None:
-    def last(log: Log, read: Seen, fingerprint: bytes, at: int) -> Place | None:
+    def last(log: Log, read: Seen, fingerprint: bytes, at: int) -> ReplicaEnd | None:
         found = place(log, read, fingerprint, at)
         return None if found is None else replace(found, first=found.last)
 
@@ -407,7 +409,7 @@ def latest_of_equals(patch: pytest.MonkeyPatch) -> None:
 
 
 def first_of_equals(patch: pytest.MonkeyPatch) -> None:
-    def first(log: Log, read: Seen, fingerprint: bytes, at: int) -> Place | None:
+    def first(log: Log, read: Seen, fingerprint: bytes, at: int) -> ReplicaEnd | None:
         found = place(log, read, fingerprint, at)
         return None if found is None else replace(found, last=found.first)
 

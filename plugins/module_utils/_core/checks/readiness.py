@@ -85,7 +85,7 @@ def _versions(facts: Facts) -> Finding:
     known = {alias: version for alias, version in facts.versions.items() if version}
     if len(known) < 2:
         return Finding(UNKNOWN, "the version of at least one flow is unknown")
-    shown = ", ".join(f"{version} toward {alias}" for alias, version in sorted(known.items()))
+    shown = ", ".join(f"{version} (flow to {alias})" for alias, version in sorted(known.items()))
     return _yes(shown) if len(set(known.values())) == 1 else Finding(REFUTED, shown)
 
 

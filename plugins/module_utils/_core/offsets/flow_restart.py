@@ -15,7 +15,7 @@ from ..errors import DrError
 
 __all__ = [
     "Begun",
-    "Place",
+    "FlowPartition",
     "ReplicaStart",
     "forgotten",
     "misfits",
@@ -34,7 +34,7 @@ _DELETE = (
 
 
 @dataclass(frozen=True)
-class Place:
+class FlowPartition:
     """A partition of a flow."""
 
     partition: int
@@ -53,7 +53,7 @@ class Begun:
     topic: str
     replica: str
     #: Partitions for which the flow has a stored offset (of the last replicated record).
-    places: tuple[Place, ...]
+    places: tuple[FlowPartition, ...]
     #: Original and replica whose topic id is not the one in the journal, in words.
     recreated: tuple[str, ...]
     #: Whether the replica has any record.

@@ -12,13 +12,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Standing", "lasting_problems"]
+__all__ = ["GroupOnPartition", "lasting_problems"]
 
 Partition = tuple[str, int]
 
 
 @dataclass(frozen=True)
-class Standing:
+class GroupOnPartition:
     """A group on one partition of the cluster being left. None: unknown."""
 
     partition: Partition
@@ -49,7 +49,7 @@ class Standing:
 
 
 def lasting_problems(
-    rows: Iterable[tuple[Mapping[str, Any], Standing]], alias: str, group_lag: str = "refuse"
+    rows: Iterable[tuple[Mapping[str, Any], GroupOnPartition]], alias: str, group_lag: str = "refuse"
 ) -> list[str]:
     """Why the barrier will refuse, in words. ``rows``: translated offsets that are not exact, with their groups' state.
 
@@ -68,7 +68,7 @@ def lasting_problems(
     return problems
 
 
-def _why(standing: Standing) -> str:
+def _why(standing: GroupOnPartition) -> str:
     commit = standing.commit or 0
     if standing.start is not None and commit < standing.start:
         return f"its committed offset {commit} is before the log start {standing.start}"

@@ -17,7 +17,7 @@ from itertools import accumulate
 from .internal_records import OffsetSync
 from .translation import Translated
 
-__all__ = ["Bounds", "Span", "merged", "span_forward", "span_reverse", "span_skips"]
+__all__ = ["LogBounds", "Span", "merged", "span_forward", "span_reverse", "span_skips"]
 
 # Largest number of offsets that are read to count skipped records. Above it, the count is a range.
 _COUNTED = 50_000
@@ -27,7 +27,7 @@ Range = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Bounds:
+class LogBounds:
     """The logs of one partition on both clusters."""
 
     source: Range
@@ -62,7 +62,7 @@ class Span:
     committed_offsets: tuple[int, ...]
 
 
-def span_forward(commit: int, bounds: Bounds, width: int) -> Span:
+def span_forward(commit: int, bounds: LogBounds, width: int) -> Span:
     """For an offset on the source. ``width``: how many records on each side must be read."""
     below = bounds.last_below(commit)
     if below >= 0:
@@ -82,13 +82,13 @@ def span_forward(commit: int, bounds: Bounds, width: int) -> Span:
     )
 
 
-def span_reverse(commit: int, bounds: Bounds, width: int) -> Span:
+def span_reverse(commit: int, bounds: LogBounds, width: int) -> Span:
     """For an offset on the replica."""
     source, replica = _around(commit, bounds, width, commit)
     return Span(source, replica, (commit,))
 
 
-def span_skips(commit: int, found: Translated, bounds: Bounds, forward: bool) -> Span:
+def span_skips(commit: int, found: Translated, bounds: LogBounds, forward: bool) -> Span:
     """What to read to count the records that ``found`` skips: all unread records, or only around the log starts."""
     source, replica = bounds.source, bounds.replica
     commits = (commit, found.offset) if forward else (found.offset, commit)
@@ -102,7 +102,7 @@ def span_skips(commit: int, found: Translated, bounds: Bounds, forward: bool) ->
     return Span((low, source[1]), (max(begin, replica[1] - 2 * _COUNTED), replica[1]), (commit,))
 
 
-def _first_left(commit: int, bounds: Bounds) -> Span:
+def _first_left(commit: int, bounds: LogBounds) -> Span:
     """Around the first offset-sync whose records both logs still have."""
     source, replica = bounds.source, bounds.replica
     left = (sync for sync in bounds.syncs if sync.downstream >= replica[0] and sync.upstream >= source[0])
@@ -111,7 +111,7 @@ def _first_left(commit: int, bounds: Bounds) -> Span:
     return Span((low, min(low + _NEAR, source[1])), (begin, min(begin + _NEAR, replica[1])), (commit,))
 
 
-def _around(place: int, bounds: Bounds, width: int, floor: int) -> tuple[Range, Range]:
+def _around(place: int, bounds: LogBounds, width: int, floor: int) -> tuple[Range, Range]:
     syncs, downstreams = bounds.syncs, bounds.downstreams
     cap = 10 * width
     low = bisect_right(downstreams, min(place - width, floor)) - 1

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from .skipped_records import NO_SKIPS, Skips
-from .tenures import Place
+from .tenures import TenurePlace
 from .translation import COMPACTED, Anchor, Translated
 
 __all__ = ["Side", "TargetOffset", "enter_original", "enter_replica", "enter_same"]
@@ -63,7 +63,7 @@ def enter_replica(left: Side, replica: Side, flow_final: bool, translated: Trans
 
 
 def enter_same(
-    left: Side, entered: Side, flow_final: bool, place: Place, translated: Translated | None
+    left: Side, entered: Side, flow_final: bool, place: TenurePlace, translated: Translated | None
 ) -> TargetOffset:
     """Start on Y:T with the policy identity. ``place``: where the committed offset is among the tenures of the pair.
 

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Partition", "Place", "Tenure", "flat", "locate", "nested", "tenures"]
+__all__ = ["Partition", "Tenure", "TenurePlace", "flat", "locate", "nested", "tenures"]
 
 Partition = tuple[str, int]
 
@@ -49,7 +49,7 @@ class Tenure:
 
 
 @dataclass(frozen=True)
-class Place:
+class TenurePlace:
     """Where an offset is: in a tenure, exactly at a cut, or in neither."""
 
     #: Index of the tenure.
@@ -92,7 +92,7 @@ def tenures(cut_records: Sequence[Mapping[str, Any]], active: str, idle: str) ->
     return found
 
 
-def locate(all_tenures: Sequence[Tenure], alias: str, key: Partition, commit: int) -> Place:
+def locate(all_tenures: Sequence[Tenure], alias: str, key: Partition, commit: int) -> TenurePlace:
     """The tenure of an offset on ``alias``. Neither tenure nor cut: it is in a tail that was never replicated."""
     for index in range(len(all_tenures) - 1, -1, -1):
         tenure = all_tenures[index]
@@ -101,11 +101,11 @@ def locate(all_tenures: Sequence[Tenure], alias: str, key: Partition, commit: in
             continue
         other = tenure.target if alias == tenure.source else tenure.source
         if commit == first:
-            return Place(index, tenure.first(other, key))
+            return TenurePlace(index, tenure.first(other, key))
         if tenure.end is not None and commit >= tenure.end[alias].get(key, 0):
-            return Place(None)
-        return Place(index)
-    return Place(None)
+            return TenurePlace(None)
+        return TenurePlace(index)
+    return TenurePlace(None)
 
 
 def flat(values: Mapping[str, Mapping[str, Any]]) -> dict[Partition, Any]:

@@ -20,8 +20,8 @@ from typing import TypeVar
 
 __all__ = [
     "Log",
-    "Place",
     "Range",
+    "ReplicaEnd",
     "Seen",
     "Unreplicated",
     "bounded",
@@ -84,7 +84,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Place:
+class ReplicaEnd:
     """The range of source offsets that the replica's last record may be a copy of."""
 
     first: int
@@ -121,7 +121,7 @@ def bounded(spans: Mapping[K, Range], floors: Mapping[K, int | None], budget: in
 # ---- where the replica ends on the source
 
 
-def place(log: Log, seen: Seen, fingerprint: bytes, at: int) -> Place | None:
+def place(log: Log, seen: Seen, fingerprint: bytes, at: int) -> ReplicaEnd | None:
     """Where on the source the replica's last record may come from; None: it is none of the records that were read.
 
     ``at``: every record below this offset is older than the replica's last record. Every record up to the last
@@ -134,10 +134,10 @@ def place(log: Log, seen: Seen, fingerprint: bytes, at: int) -> Place | None:
     known = 0 if log.last_replicated_offset is None else bisect_right(seen.offsets, log.last_replicated_offset)
     possible = [offset for offset in equal if offset >= seen.offsets[known - 1]] if known else equal
     if not possible:
-        return Place(equal[0], equal[-1], doubted=True)
+        return ReplicaEnd(equal[0], equal[-1], doubted=True)
     if _unseen(log, seen, known, at):
-        return Place(log.floor - 1, possible[-1], unseen=True)
-    return Place(possible[0], possible[-1])
+        return ReplicaEnd(log.floor - 1, possible[-1], unseen=True)
+    return ReplicaEnd(possible[0], possible[-1])
 
 
 def _unseen(log: Log, seen: Seen, known: int, at: int) -> bool:
@@ -151,7 +151,7 @@ def _unseen(log: Log, seen: Seen, known: int, at: int) -> bool:
     return known == 0 and seen.begin <= log.last_replicated_offset and (seen.begin > at or log.start > 0)
 
 
-def records_after(log: Log, seen: Seen, found: Place) -> range:
+def records_after(log: Log, seen: Seen, found: ReplicaEnd) -> range:
     """Indexes of the records that the replica lacks, unless the flow is replicating earlier records again."""
     return range(bisect_right(seen.offsets, found.last), bisect_left(seen.offsets, log.end))
 
@@ -182,7 +182,7 @@ def unplaced(key: Partition, log: Log, seen: Seen, reason: str) -> Unreplicated:
     return _range(key, 0, counted + unread, _since(log, seen, log.floor), reasons)
 
 
-def placed(key: Partition, log: Log, seen: Seen, found: Place, held: bool | None) -> Unreplicated:
+def placed(key: Partition, log: Log, seen: Seen, found: ReplicaEnd, held: bool | None) -> Unreplicated:
     """The replica's last record is a copy of a record at ``found``.
 
     ``held``: whether the replica has any of the records that were read after the last such record. Then the flow is

@@ -18,7 +18,7 @@ from ..cutover_types import CUTOVER_TYPES, needs_source
 from ..verdict import PROVEN
 from .markup import duration, figure, instant, rows
 
-__all__ = ["Span", "Still", "downtimes", "phase_spans"]
+__all__ = ["Still", "TimeSpan", "downtimes", "phase_spans"]
 
 # The check that observes them at work again.
 _SEEN = {"writes": "first_write", "reads": "groups"}
@@ -26,7 +26,7 @@ _RUN = re.compile(r"(\d{8}T\d{6})Z-")
 
 
 @dataclass(frozen=True)
-class Span:
+class TimeSpan:
     """A part of a run."""
 
     name: str
@@ -49,19 +49,19 @@ class Still:
     who: str
     text: str
     #: The part that a chart can show.
-    span: Span | None = None
+    span: TimeSpan | None = None
     #: ``span`` is the whole time.
     whole: bool = False
 
 
-def phase_spans(report: Mapping[str, Any]) -> list[Span]:
+def phase_spans(report: Mapping[str, Any]) -> list[TimeSpan]:
     """The finished phases that have a start and a duration."""
     found = []
     for row in rows(report.get("phases")):
         began, seconds = instant(row.get("began")), figure(row.get("seconds"))
         if began is not None and seconds is not None and 0 <= seconds < 1e9:
             result = None if row.get("result") is None else str(row.get("result"))
-            found.append(Span(str(row.get("phase")), began, began + timedelta(seconds=seconds), result))
+            found.append(TimeSpan(str(row.get("phase")), began, began + timedelta(seconds=seconds), result))
     return found
 
 
@@ -82,29 +82,29 @@ def _still(report: Mapping[str, Any], who: str, stops: str, starts: str) -> Stil
         text = "not known: since the other cluster was lost"
         if last is None:
             return Still(who, text)
-        span = Span(who, began or last.ended, last.ended)
+        span = TimeSpan(who, began or last.ended, last.ended)
         return Still(who, f"{text}, and {duration(span.seconds)} of this run until they were started", span)
     if report.get("outcome") == "undone":
         if began is None or ended is None or _begun_before(report):
             return Still(who, "not known; the undo has started them again where they were")
-        span = Span(who, began if first is None else first.began, ended)
+        span = TimeSpan(who, began if first is None else first.began, ended)
         return Still(who, f"at most {duration(span.seconds)}: the undo has started them again where they were", span)
     if first is None and last is None:
         return Still(who, "not known: this run finished neither their stop nor their start")
     if last is None:
         return Still(who, "not known: the run ended before all were started")
     if first is None or _begun_before(report):
-        span = Span(who, began or last.began, last.ended)
+        span = TimeSpan(who, began or last.began, last.ended)
         return Still(
             who,
             f"not known: an earlier start of this run stopped them; {duration(span.seconds)} since this start",
             span,
         )
-    span = Span(who, first.began, last.ended)
+    span = TimeSpan(who, first.began, last.ended)
     return Still(who, f"{duration(span.seconds)} until all were started{_seen(report, who, first, spans)}", span, True)
 
 
-def _seen(report: Mapping[str, Any], who: str, first: Span, spans: Mapping[str, Span]) -> str:
+def _seen(report: Mapping[str, Any], who: str, first: TimeSpan, spans: Mapping[str, TimeSpan]) -> str:
     """The time that the applications themselves needed to start is between both figures."""
     proven = any((row.get("name"), row.get("verdict")) == (_SEEN[who], PROVEN) for row in rows(report.get("checks")))
     if not proven or "arrival" not in spans:

@@ -15,7 +15,7 @@ from ..cutover_types import needs_source
 from ..journal.runs import resume_command
 from ..offsets.skipped_records import skip_text
 from ..verdict import REFUTED, UNKNOWN
-from .downtime import Span, downtimes, phase_spans
+from .downtime import TimeSpan, downtimes, phase_spans
 from .markup import (
     Html,
     at,
@@ -166,7 +166,7 @@ def _times(document: Document) -> list[Html]:
     drawn = [*spans, *(one.span for one in still if one.span is not None)]
     if not drawn and not still:
         return [tag("p", "No phase was finished.")]
-    lines: list[tuple[str, str, Span | None, str]] = [(span.name, "", span, _took(span)) for span in spans]
+    lines: list[tuple[str, str, TimeSpan | None, str]] = [(span.name, "", span, _took(span)) for span in spans]
     lines += [(f"no {one.who}", "still" if one.whole else "some", one.span, one.text) for one in still]
     cells = []
     for name, kind, span, text in lines:
@@ -177,12 +177,12 @@ def _times(document: Document) -> list[Html]:
     return [tag("div", *cells, class_="bars"), tag("p", note, class_="faint")]
 
 
-def _took(span: Span) -> str:
+def _took(span: TimeSpan) -> str:
     took = duration(span.seconds) or ""
     return took if span.result in (None, "ok") else f"{took}, {span.result}"
 
 
-def _bar(span: Span | None, drawn: Iterable[Span], kind: str) -> Html:
+def _bar(span: TimeSpan | None, drawn: Iterable[TimeSpan], kind: str) -> Html:
     if span is None:
         return Html("")
     begin, end = min(one.began for one in drawn), max(one.ended for one in drawn)

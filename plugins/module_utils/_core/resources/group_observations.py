@@ -30,7 +30,7 @@ __all__ = [
 
 Partition = tuple[str, int]
 Range = tuple[int, int]
-Place = tuple[Partition, int]
+PartitionOffset = tuple[Partition, int]
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Extra:
     #: The partitions to return; None: those with a committed offset.
     shown: Collection[Partition] | None = None
     #: By partition and committed offset, whether a data record is left to read; empty: not observed.
-    data_after: Mapping[Place, bool | None] = field(default_factory=dict)
+    data_after: Mapping[PartitionOffset, bool | None] = field(default_factory=dict)
     #: None: the group was not watched.
     idle: bool | None = None
 

@@ -18,7 +18,15 @@ from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.state import JournalState
 from ..._core.names import flow_name
-from ..._core.offsets.flow_restart import Begun, Place, ReplicaStart, forgotten, misfits, require_fit, would_start
+from ..._core.offsets.flow_restart import (
+    Begun,
+    FlowPartition,
+    ReplicaStart,
+    forgotten,
+    misfits,
+    require_fit,
+    would_start,
+)
 from ..._core.offsets.tenures import nested
 from ..._core.resources.topic_ids import recreated
 from ..._kafka.connect_offsets import ConnectOffsets
@@ -209,7 +217,7 @@ def _begun(
             if (known := journaled.get(alias, {}).get(name))
         }
         places = tuple(
-            Place(index, last_replicated_offset, partition_facts.end, partition_facts.replica_end)
+            FlowPartition(index, last_replicated_offset, partition_facts.end, partition_facts.replica_end)
             for (name, index), partition_facts in sorted(facts.items())
             if name == topic and (last_replicated_offset := partition_facts.last_replicated_offset) is not None
         )

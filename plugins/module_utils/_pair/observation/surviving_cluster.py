@@ -20,7 +20,7 @@ from ..._core.names import flow_name
 from ..._core.offsets.disaster import Checkpointed, Tail
 from ..._core.offsets.internal_records import decode_checkpoint
 from ..._core.offsets.rewinds import Rewind, open_rewind
-from ..._core.offsets.tenures import Place, locate, tenures
+from ..._core.offsets.tenures import TenurePlace, locate, tenures
 from ..._core.offsets.translation import after_last_rewind, checkpoint
 from ..._core.resources.topic_ids import require_same
 from ..._core.resources.topics import TopicState
@@ -210,7 +210,7 @@ class Survivor:
         None: there is no such checkpoint.
         """
         current = self.checkpoints.get((group, key))
-        if current is None or (self.tenures and self.place(group, key) != Place(len(self.tenures) - 1)):
+        if current is None or (self.tenures and self.place(group, key) != TenurePlace(len(self.tenures) - 1)):
             return None
         syncs = self._syncs
         if syncs is None:
@@ -236,10 +236,10 @@ class Survivor:
         self._syncs.reach(lambda _of: True)
         return open_rewind(self._syncs.of.get((self.originals[replica[0]], replica[1]), ()), *log)
 
-    def place(self, group: str, key: Partition) -> Place:
+    def place(self, group: str, key: Partition) -> TenurePlace:
         """Return the tenure of the group's checkpointed offset on X (policy identity)."""
         newest = self.checkpoints.get((group, key))
-        return Place(None) if newest is None else locate(self.tenures, self.x, key, newest.upstream)
+        return TenurePlace(None) if newest is None else locate(self.tenures, self.x, key, newest.upstream)
 
     def commits(self) -> tuple[dict[str, Any], dict[str, dict[Partition, int]]]:
         """Return the state and the committed offsets of every group on Y."""

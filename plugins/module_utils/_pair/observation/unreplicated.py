@@ -19,8 +19,8 @@ from ..._core.offsets.fingerprints import fingerprints, has_time
 from ..._core.offsets.replication_gates import PartitionFacts, lag
 from ..._core.offsets.unreplicated import (
     Log,
-    Place,
     Range,
+    ReplicaEnd,
     Seen,
     Unreplicated,
     bounded,
@@ -152,7 +152,7 @@ class _Comparison:
         waiting: Iterable[Partition],
         written: Collection[Partition],
         last: Mapping[Partition, Record | None],
-    ) -> tuple[dict[Partition, Seen], dict[Partition, Place]]:
+    ) -> tuple[dict[Partition, Seen], dict[Partition, ReplicaEnd]]:
         """Return what was read from each source partition, and where the replica ends on the source, if found."""
         kafka = self.pair.kafka[self.observation.source]
         reader = _Reader(kafka, self.budget)
@@ -167,7 +167,7 @@ class _Comparison:
             if key not in wanted
         }
         reads = self._reads = reader.read({**spans, **rest}, {key: logs[key].last_replicated_offset for key in spans})
-        seen, found = {}, dict[Partition, Place]()
+        seen, found = {}, dict[Partition, ReplicaEnd]()
         for key, read in reads.items():
             digests, ends = fingerprints(read.records, [wanted[key]] if key in spans else [])
             seen[key] = _seen(read, digests)
@@ -189,7 +189,7 @@ class _Comparison:
         self,
         logs: Mapping[Partition, Log],
         seen: Mapping[Partition, Seen],
-        found: Mapping[Partition, Place],
+        found: Mapping[Partition, ReplicaEnd],
         replicas: Mapping[Partition, Range],
     ) -> dict[Partition, bool | None]:
         """Does the replica hold any source record after the place where it ends? Then the flow is resending records.

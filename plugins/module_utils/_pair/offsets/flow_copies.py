@@ -18,7 +18,7 @@ from ..._core.journal.facts import JournalFacts
 from ..._core.names import flow_name
 from ..._core.offsets.fingerprints import carries_times, fingerprints
 from ..._core.offsets.internal_records import OffsetSync
-from ..._core.offsets.spans import Bounds, Span, merged, span_forward, span_reverse, span_skips
+from ..._core.offsets.spans import LogBounds, Span, merged, span_forward, span_reverse, span_skips
 from ..._core.offsets.tenures import Tenure
 from ..._core.offsets.translation import Copy, Translated, Window, after_last_rewind, checkpoint, forward, reverse
 from ..._core.resources.topic_ids import require_same
@@ -152,13 +152,13 @@ class FlowCopies:
         # Computed once for all groups: producers are stopped during a translation.
         return {key: after_last_rewind(syncs) for key, syncs in self._syncs.of.items()}
 
-    def _bounds(self, key: Partition, ends: _Ends, rule: Rule) -> Bounds:
+    def _bounds(self, key: Partition, ends: _Ends, rule: Rule) -> LogBounds:
         syncs = sorted(self._of_tenure(key), key=lambda sync: sync.downstream)
         logs = {self.source: ends[0][key], self.target: ends[1][self.replica(key)]}
         source, replica = (self._within(alias, key, log) for alias, log in logs.items())
         entered = self.target if rule is forward else self.source
         gone = 0 if self.tenure is None else self.tenure.gone_after(entered, key, logs, self.compacted(entered, key[0]))
-        return Bounds(source, replica, self.last_replicated_offset.get(key), syncs, gone)
+        return LogBounds(source, replica, self.last_replicated_offset.get(key), syncs, gone)
 
     def _of_tenure(self, key: Partition) -> Iterable[OffsetSync]:
         syncs = self._syncs.of.get(key, ())
@@ -181,7 +181,7 @@ class FlowCopies:
     def _translate(
         self,
         requested: Mapping[Partition, Iterable[int]],
-        span_of: Callable[[int, Bounds, int], Span],
+        span_of: Callable[[int, LogBounds, int], Span],
         rule: Rule,
     ) -> dict[tuple[Partition, int], Translated]:
         translations: dict[tuple[Partition, int], Translated] = {}
@@ -231,7 +231,7 @@ class FlowCopies:
     def _try(
         self,
         spans: Mapping[Partition, Sequence[Span]],
-        bounds: Mapping[Partition, Bounds],
+        bounds: Mapping[Partition, LogBounds],
         rule: Rule,
         translations: dict[tuple[Partition, int], Translated],
     ) -> None:
@@ -244,7 +244,7 @@ class FlowCopies:
                     translations[key, committed_offset] = new
 
     def _read(
-        self, spans: Mapping[Partition, Sequence[Span]], bounds: Mapping[Partition, Bounds]
+        self, spans: Mapping[Partition, Sequence[Span]], bounds: Mapping[Partition, LogBounds]
     ) -> Iterable[tuple[Partition, Span, Copy]]:
         """Read the spans in rounds. A consumer reads one span of a partition at a time: round n reads span n."""
         rounds = max((len(partition_spans) for partition_spans in spans.values()), default=0)
@@ -277,7 +277,7 @@ class FlowCopies:
                 )
         return reads
 
-    def _copy(self, key: Partition, bounds: Bounds, source: RangeRead, replica: RangeRead) -> Copy:
+    def _copy(self, key: Partition, bounds: LogBounds, source: RangeRead, replica: RangeRead) -> Copy:
         limits = self._limits(key[0])
         digests = fingerprints(source.records, replica.records)
         low, high = replica.start, replica.reached

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
-from ..._core.offsets.lasting_gaps import Standing, lasting_problems
+from ..._core.offsets.lasting_gaps import GroupOnPartition, lasting_problems
 from ..._core.offsets.skipped_records import skipped_in, total
 from ..._core.waiting import wait_until
 from ..._kafka.groups import committed_offsets
@@ -102,9 +102,9 @@ def _only_skips(row: Mapping[str, Any]) -> bool:
 
 def _standing(
     evidence: Evidence, group: str, key: Partition, end: int, committed: Mapping[str, Mapping[Partition, int]]
-) -> Standing:
+) -> GroupOnPartition:
     observation, facts = evidence.x_groups[group], evidence.forward.facts[key]
-    return Standing(
+    return GroupOnPartition(
         partition=key,
         commit=observation.commits.get(key),
         end=end,

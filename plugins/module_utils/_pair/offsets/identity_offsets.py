@@ -13,7 +13,7 @@ from typing import Any
 
 from ..._core.journal.facts import JournalFacts
 from ..._core.offsets.target_offsets import TargetOffset, enter_same
-from ..._core.offsets.tenures import Place, Tenure, locate, tenures
+from ..._core.offsets.tenures import Tenure, TenurePlace, locate, tenures
 from ..._core.offsets.translation import Translated
 from ..observation.pair import Partition, by_topic
 from .evidence import Evidence, row
@@ -73,14 +73,14 @@ class IdentityOffsets:
         topics = sorted(set(self._evidence.topics_of(group)))
         return [key for topic in topics for key in self._index.get(topic, ())]
 
-    def _place(self, group: str, key: Partition) -> tuple[int | None, Place]:
+    def _place(self, group: str, key: Partition) -> tuple[int | None, TenurePlace]:
         """Return the group's committed offset on X and its tenure. None: there is nothing to translate."""
         left = self._evidence.left(group, key)
         if left.commit is None or left.commit > (left.end or 0) or (left.read_to_end and self._evidence.final(key)):
-            return None, Place(None)
+            return None, TenurePlace(None)
         return left.commit, locate(self._tenures, self._evidence.x, key, left.commit)
 
-    def _is_wanted(self, place: Place, key: Partition) -> bool:
+    def _is_wanted(self, place: TenurePlace, key: Partition) -> bool:
         """Must records be read? An offset at a cut needs that only to count records lost after the cut (R30)."""
         if place.other is None or place.tenure is None:
             return True
