@@ -88,23 +88,23 @@ def read_properties(service: CmService, names: Sequence[str], role_group: str | 
     return Result(extra=extra, requests=service.client.requests)
 
 
-def property_row(asked: str, found: Property | None, catalogue: Catalogue | None = None) -> dict[str, Any]:
+def property_row(asked: str, current: Property | None, catalogue: Catalogue | None = None) -> dict[str, Any]:
     """The row that modules return for a property, without secrets. ``asked``: the name that the user gave."""
-    if found is None:
+    if current is None:
         return {"asked": asked, "exists": False, "hint": catalogue.missing(asked).sentence() if catalogue else ""}
     return {
         "asked": asked,
         "exists": True,
-        "name": found.name,
-        "display_name": found.display,
-        "level": found.level,
-        "value": shown(found, found.value),
-        "default": found.default,
-        "effective": shown(found, found.effective),
-        "sensitive": found.hidden,
-        "validation": found.validation or None,
-        "validation_message": found.validation_message,
-        "lines": None if found.hidden or found.name != REPLICATION_CONFIGS else shown_lines(found),
+        "name": current.name,
+        "display_name": current.display,
+        "level": current.level,
+        "value": shown(current, current.value),
+        "default": current.default,
+        "effective": shown(current, current.effective),
+        "sensitive": current.hidden,
+        "validation": current.validation or None,
+        "validation_message": current.validation_message,
+        "lines": None if current.hidden or current.name != REPLICATION_CONFIGS else shown_lines(current),
     }
 
 
@@ -133,20 +133,20 @@ def _plan(
 def _refuse_twice(asked: Mapping[str, Property], names: Iterable[str]) -> None:
     by_place: dict[tuple[str | None, str], str] = {}
     for name in names:
-        found = asked[name]
-        first = by_place.setdefault((found.group, found.name), name)
+        current = asked[name]
+        first = by_place.setdefault((current.group, current.name), name)
         if first != name or list(names).count(name) > 1:
-            text = f'"{first}" and "{name}" name the same property, "{found.name}".'
+            text = f'"{first}" and "{name}" name the same property, "{current.name}".'
             raise DrError("cm_property_twice", text, "Name it only once, in properties or in lines.")
 
 
-def _about(found: Property, given: Mapping[str, str | None], aliases: Sequence[str]) -> list[str]:
+def _about(current: Property, given: Mapping[str, str | None], aliases: Sequence[str]) -> list[str]:
     """Warnings about the lines of a property after the wanted lines are set."""
-    text = found.effective or ""
+    text = current.effective or ""
     reported = []
     if separator_of(text) == OLD_SEPARATOR:
         reported.append(
-            f'The lines of "{found.name}" are joined by ";", as in Runtime before 7.1.1, and this is kept. '
+            f'The lines of "{current.name}" are joined by ";", as in Runtime before 7.1.1, and this is kept. '
             'A newer Runtime expects "|" and would read them as a single line.'
         )
     reported += [f'The line "{key}" exists more than once. The last one counts.' for key in repeated(text)]
@@ -192,12 +192,12 @@ def _write(
     )
 
 
-def _again(catalogue: Catalogue, found: Property) -> Property:
+def _again(catalogue: Catalogue, current: Property) -> Property:
     try:
-        level = catalogue.level(found.group)
+        level = catalogue.level(current.group)
     except DrError:
-        return found
-    return next((one for one in level if one.name == found.name), found)
+        return current
+    return next((one for one in level if one.name == current.name), current)
 
 
 def _invalid(now: Sequence[Property], writes: Sequence[Write], result: Result) -> DrError | None:

@@ -267,10 +267,10 @@ class _Control:
 
 
 def _warnings(seen: Service) -> list[str]:
-    found = []
+    warnings = []
     if seen.maintenance:
-        found.append(f'The service "{seen.name}" is in maintenance mode: Cloudera Manager suppresses its alerts.')
+        warnings.append(f'The service "{seen.name}" is in maintenance mode: Cloudera Manager suppresses its alerts.')
     if seen.state == "STARTED" and seen.health == "BAD":
         checks = f" ({', '.join(seen.checks)})" if seen.checks else ""
-        found.append(f'The service "{seen.name}" runs, but its health is BAD{checks}.')
-    return found
+        warnings.append(f'The service "{seen.name}" runs, but its health is BAD{checks}.')
+    return warnings

@@ -51,13 +51,13 @@ def misconfigurations(lines: Mapping[str, str], aliases: Iterable[str] = ()) -> 
     known = list(aliases)
     flows = {alias for key in lines if (match := _FLOW.fullmatch(key)) for alias in match.group(1, 2)}
     prefixed = lines.get("replication.policy.separator") != "__"
-    found = []
+    problems = []
     for key, value in lines.items():
-        found += _aliases(key, known)
-        found += _name(key)
+        problems += _aliases(key, known)
+        problems += _name(key)
         if prefixed:
-            found += _underscores(key, value, known or sorted(flows))
-    return found
+            problems += _underscores(key, value, known or sorted(flows))
+    return problems
 
 
 def _aliases(key: str, known: list[str]) -> list[str]:
@@ -65,14 +65,18 @@ def _aliases(key: str, known: list[str]) -> list[str]:
     if match is not None and match.group(3) is None:
         return [f'The line "{key}" has no effect: "{key}.enabled" enables a flow.']
     named = list(match.group(1, 2)) if match is not None else [key.partition(".")[0]]
-    found = []
+    problems = []
     for alias in named if known else ():
-        twin = next((one for one in known if one.lower() == alias.lower()), None)
-        if alias in known or (twin is None and match is None):
+        similar = next((other for other in known if other.lower() == alias.lower()), None)
+        if alias in known or (similar is None and match is None):
             continue
-        hint = f'Did you mean "{twin}"? Aliases are case-sensitive' if twin else f"The aliases are {', '.join(known)}"
-        found.append(f'The line "{key}" names "{alias}", which is not a cluster alias. {hint}.')
-    return found
+        hint = (
+            f'Did you mean "{similar}"? Aliases are case-sensitive'
+            if similar
+            else f"The aliases are {', '.join(known)}"
+        )
+        problems.append(f'The line "{key}" names "{alias}", which is not a cluster alias. {hint}.')
+    return problems
 
 
 def _name(key: str) -> list[str]:
@@ -103,9 +107,9 @@ def _nearness(name: str) -> float:
 
 
 def _underscores(key: str, value: str, aliases: list[str]) -> list[str]:
-    found = []
+    problems = []
     for word in [key, *(part.strip() for part in value.split(","))]:
         alias, underscores, topic = word.partition("__")
         if underscores and topic and alias in aliases:
-            found.append(f'"{word}" in the line "{key}" matches no topic: the replica is named "{alias}.{topic}".')
-    return found
+            problems.append(f'"{word}" in the line "{key}" matches no topic: the replica is named "{alias}.{topic}".')
+    return problems

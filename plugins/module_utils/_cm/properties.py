@@ -71,10 +71,12 @@ def unknown(asked: str, levels: Sequence[str], properties: Sequence[Property], r
     where = ", ".join(dict.fromkeys(levels))
     folded = _folded(asked)
     if "reverse" in folded and "checkpoint" in folded:
-        found = f"the cluster runs {runtime}" if runtime else "Cloudera Manager does not report the cluster's version"
+        runtime_text = (
+            f"the cluster runs {runtime}" if runtime else "Cloudera Manager does not report the cluster's version"
+        )
         return DrError(
             "cm_property_unknown",
-            f'There is no property "{asked}" ({where}). Reverse checkpointing needs Runtime 7.3.2; {found}.',
+            f'There is no property "{asked}" ({where}). Reverse checkpointing needs Runtime 7.3.2; {runtime_text}.',
             'Upgrade the cluster, or set reverse_checkpointing to "off" in kafka_dr_srm.',
             endpoint,
         )
@@ -103,68 +105,70 @@ def value_text(asked: str, value: Any) -> str | None:
     return ("true" if value else "false") if isinstance(value, bool) else str(value).strip()
 
 
-def plan_value(found: Property, wanted: str | None, update_secrets: str) -> Write | None:
+def plan_value(current: Property, wanted: str | None, update_secrets: str) -> Write | None:
     """Return the write that sets a property to a value. None: it already has this value.
 
     ``update_secrets``: ``always`` also writes a secret that is set, because its value cannot be compared.
     """
-    if found.hidden:
-        if found.value is None and wanted is None:
+    if current.hidden:
+        if current.value is None and wanted is None:
             return None
-        if found.value is not None and wanted is not None and update_secrets != "always":
+        if current.value is not None and wanted is not None and update_secrets != "always":
             return None
-        change = _change(found, "reset" if wanted is None else "update", {"value": found.value}, {"value": wanted})
-        return Write(found, wanted, change)
-    if same(found.name, found.default if wanted is None else wanted, found.effective):
+        change = _change(current, "reset" if wanted is None else "update", {"value": current.value}, {"value": wanted})
+        return Write(current, wanted, change)
+    if same(current.name, current.default if wanted is None else wanted, current.effective):
         return None
     action = "reset" if wanted is None else "update"
-    after = found.default if wanted is None else wanted
-    return Write(found, wanted, _change(found, action, {"value": found.effective}, {"value": after}))
+    after = current.default if wanted is None else wanted
+    return Write(current, wanted, _change(current, action, {"value": current.effective}, {"value": after}))
 
 
-def plan_lines(found: Property, wanted: Mapping[str, str | None]) -> Write | None:
+def plan_lines(current: Property, wanted: Mapping[str, str | None]) -> Write | None:
     """Return the write that sets these lines of a property. None: it already has them."""
-    if found.hidden:
+    if current.hidden:
         raise DrError(
             "cm_value_hidden",
-            f'Cloudera Manager hides the value of "{found.name}" from this account, so its other lines would be lost.',
+            f'Cloudera Manager hides the value of "{current.name}" from this account, so a change would lose lines.',
             "Use an account that may read it.",
         )
-    text = found.effective or ""
+    text = current.effective or ""
     made = edit(text, wanted)
     if not made.changed:
         return None
-    value = made.text or (None if not found.default else "")
-    return Write(found, value, _change(found, "update", made.before, made.after), made)
+    value = made.text or (None if not current.default else "")
+    return Write(current, value, _change(current, "update", made.before, made.after), made)
 
 
-def shown(found: Property, value: str | None) -> str | None:
+def shown(current: Property, value: str | None) -> str | None:
     """Return a value of a property with secrets masked."""
     if value is None:
         return None
-    if found.hidden or is_secret(found.name):
+    if current.hidden or is_secret(current.name):
         return HIDDEN
     secret = [key for key in parse(value) if is_secret(key)] if "=" in value else []
     return edit(value, dict.fromkeys(secret, HIDDEN)).text if secret else value
 
 
-def shown_lines(found: Property) -> dict[str, str | None]:
+def shown_lines(current: Property) -> dict[str, str | None]:
     """Return the lines of a property by key, with secrets masked."""
-    return _masked(parse(found.effective or ""))
+    return _masked(parse(current.effective or ""))
 
 
 def _masked(lines: Mapping[str, str | None]) -> dict[str, str | None]:
     return {key: HIDDEN if value and is_secret(key) else value for key, value in lines.items()}
 
 
-def _change(found: Property, action: str, before: Mapping[str, str | None], after: Mapping[str, str | None]) -> Change:
-    everything = found.hidden or is_secret(found.name)
+def _change(
+    current: Property, action: str, before: Mapping[str, str | None], after: Mapping[str, str | None]
+) -> Change:
+    everything = current.hidden or is_secret(current.name)
     hidden = [key for key in after if everything or is_secret(key)]
     first, then = dict(before), dict(after)
     for key in hidden:
         first[key] = first[key] and HIDDEN
         then[key] = then[key] and (_WRITTEN if first[key] else HIDDEN)
-    name = found.name if found.group is None else f"{found.group}/{found.name}"
+    name = current.name if current.group is None else f"{current.group}/{current.name}"
     return Change(KIND, name, action, first, then)
 
 

@@ -137,7 +137,7 @@ def _observe(rest: ConnectClient, all_desired: Sequence[DesiredConnector]) -> di
 
 
 def _shown(desired: DesiredConnector, report: Report, before: Connector | None) -> dict[str, Any]:
-    now = report.connectors.get(desired.name)
+    after = report.connectors.get(desired.name)
     deleted = any(
         outcome.change.name == desired.name and outcome.change.action == "delete" and outcome.status == "done"
         for outcome in report.outcomes
@@ -145,10 +145,10 @@ def _shown(desired: DesiredConnector, report: Report, before: Connector | None) 
     return {
         "name": desired.name,
         "part": desired.part,
-        "exists": now is not None,
-        "state": None if now is None else now.state,
-        "tasks": [] if now is None else [asdict(task) for task in now.tasks],
-        "final": now is not None and now.stopped,
+        "exists": after is not None,
+        "state": None if after is None else after.state,
+        "tasks": [] if after is None else [asdict(task) for task in after.tasks],
+        "final": after is not None and after.stopped,
         "kept": retained_settings(desired, before),
         "offsets_survive": deleted,
     }

@@ -62,8 +62,8 @@ class Connector:
     @property
     def running(self) -> bool:
         """True if the connector and all its tasks, if any, are RUNNING. A task without a status is not RUNNING."""
-        started = {task.id for task in self.tasks if task.state == "RUNNING"}
-        return self.state == "RUNNING" and len(started) == len(self.tasks) and self.assigned <= started
+        running_tasks = {task.id for task in self.tasks if task.state == "RUNNING"}
+        return self.state == "RUNNING" and len(running_tasks) == len(self.tasks) and self.assigned <= running_tasks
 
     @property
     def failures(self) -> tuple[str, ...]:
