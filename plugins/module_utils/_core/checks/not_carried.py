@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What applications may need besides records and offsets, and replication does not carry. Judged by names only.
+"""Finds what applications may need and replication does not carry, by the names of topics and groups only.
 
 Sources: Confluent's and Karapace's default ``kafkastore.topic``, Kafka Streams' names of internal topics (KIP-216), the
 groups of Kafka Connect's sinks (``connect-`` and the connector's name), KIP-932 for share groups.

@@ -108,7 +108,7 @@ def judge_cutover(
         for group in groups
         if group not in known
     ]
-    return _judgement(False, problems, f"The applications live on {active} and move to {to} by the type {kind}.")
+    return _judgement(False, problems, f"The applications live on {active} and move to {to} with the type {kind}.")
 
 
 def judge_disaster(
@@ -152,7 +152,7 @@ def judge_disaster(
         problems.append(_busy(observation["active_members"], to))
     if not journal["interrupted"]:
         problems += scope_problems(observation["out_of_scope"])
-    text = f"The applications lived on {active} and move to {to} by the type disaster."
+    text = f"The applications lived on {active} and move to {to} with the type disaster."
     if resumes:
         text = f"The run {run['id']} was interrupted and resumes."
     elif passed:
@@ -208,7 +208,7 @@ def _aliases(status: Mapping[str, Any]) -> set[str]:
 
 
 def _active_groups(status: Mapping[str, Any], alias: str) -> dict[str, str]:
-    """Groups with members on ``alias``, and who these members are."""
+    """Groups with members on ``alias``, and their members in words."""
     rows = [row for row in status["groups"] if row["alias"] == alias and row["state"] not in ("EMPTY", "DEAD")]
     return {row["group"]: row["members"] for row in sorted(rows, key=lambda row: str(row["group"]))}
 

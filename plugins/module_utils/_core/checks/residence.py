@@ -65,8 +65,8 @@ def find_residence(sides: Mapping[str, SideEvidence], home: str, journaled: str 
         raise DrError(
             "active_side_contradicted",
             f"Groups have members on both clusters: {found}.",
-            "Stop those on the cluster where the applications do not live, or give a group that works on both"
-            " mode: local.",
+            "Stop the members on the cluster where the applications do not live. If a group works on both clusters, set"
+            " mode: local for it.",
         )
     if asked or journaled:
         return _known(sides, asked, journaled)
@@ -85,7 +85,7 @@ def _known(sides: Mapping[str, SideEvidence], asked: str, journaled: str | None)
             raise DrError(
                 "active_side_contradicted",
                 f"{source}, but applications are at work on {alias}: {_first(evidence)}.",
-                f"Stop them; or, if the applications live on {alias}, start again with"
+                f"Stop the applications on {alias}. If they live there, start again with"
                 f" -e kafka_dr_applications_on={alias}.",
             )
     return Residence(active, "named by kafka_dr_applications_on" if asked else "named by the journal")
@@ -98,7 +98,7 @@ def _by_evidence(sides: Mapping[str, SideEvidence], home: str) -> Residence:
         raise DrError(
             "active_side_unknown",
             f"The journal is missing or empty, and applications are at work on both clusters: {found}.",
-            f"Stop those on the cluster where the applications do not live. {_ASK}",
+            f"Stop the applications on the cluster where they do not live. {_ASK}",
         )
     for alias, evidence in at_work.items():
         return Residence(alias, f"the journal is missing or empty, and applications are at work there: {evidence[0]}")

@@ -122,7 +122,7 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     if facts["run"] is None and (facts["judgement"] or {}).get("verdict") == REFUTED:
         return [check_row("active side", REFUTED, facts["judgement"]["text"])]
     if facts["outcome"] != "completed":
-        return [check_row("run", UNKNOWN, f"the run ended as {facts['outcome']}")]
+        return [check_row("run", UNKNOWN, f"the run ended with the outcome {facts['outcome']}")]
     arrival = facts["arrival"]
     unseen = {"verdict": UNKNOWN, "reason": "not observed: the run that it replaced left no cut"}
     observed = ((name, (arrival or {}).get(name) or unseen) for name in ("first_write", "groups"))
