@@ -217,7 +217,7 @@ def test_after_a_restart_just_before_the_loss_the_group_starts_at_the_first_copy
     side.checkpoint(6, 11)
     found = side.found()
     assert (found["offset"], found["method"]) == (6, "first_copy")
-    assert "sending records again" in found["reason"]
+    assert "replicating records again" in found["reason"]
     # A task that outlives its connector would raise the group to that checkpoint.
     assert side.observe()["settle"] > 0
 

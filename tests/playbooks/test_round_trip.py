@@ -223,7 +223,7 @@ def test_an_active_run_is_neither_joined_nor_undone(enabled: Scenario) -> None:
     rc, output = disturbed(enabled, "phase_stop_producers.yml", "failover_cutoff", {"kafka_dr_confirm": "B"}, interfere)
     assert rc == 0, output[-2000:]
     assert "is still in progress: process" in others[0]["output"]
-    assert "still at work" in others[1]["output"] or "passed the point of no return" in others[1]["output"]
+    assert "still in progress" in others[1]["output"] or "passed the point of no return" in others[1]["output"]
     enabled.traffic(1000)
     enabled.move("failback", "P")
     harmless(enabled)
