@@ -118,7 +118,7 @@ def member(servers: str, group: str, topic: str) -> Iterator[None]:
 
 
 def test_a_record_after_the_cut_is_read_back_and_proves_the_first_write(
-    observation: Look, servers: str, topic: str
+    observe: Look, servers: str, topic: str
 ) -> None:
     send(servers, topic, 0, 6)
     result = observe()
@@ -127,7 +127,7 @@ def test_a_record_after_the_cut_is_read_back_and_proves_the_first_write(
     assert (first["partition"], first["offset"]) == (0, 5)
 
 
-def test_the_first_write_is_waited_for(observation: Look, servers: str, topic: str) -> None:
+def test_the_first_write_is_waited_for(observe: Look, servers: str, topic: str) -> None:
     writing = threading.Timer(1.0, send, (servers, topic, 1, 1))
     writing.start()
     result = observe()
@@ -136,7 +136,7 @@ def test_the_first_write_is_waited_for(observation: Look, servers: str, topic: s
     assert result["first_records"][topic] == {**result["first_records"][topic], "partition": 1, "offset": 0}
 
 
-def test_an_idle_topic_is_unknown_at_the_bound_and_not_a_failure(observation: Look, servers: str, topic: str) -> None:
+def test_an_idle_topic_is_unknown_at_the_bound_and_not_a_failure(observe: Look, servers: str, topic: str) -> None:
     """R21: without a write there is no evidence."""
     send(servers, topic, 0, 5)  # All records are before the cut.
     began = time.monotonic()
@@ -146,7 +146,7 @@ def test_an_idle_topic_is_unknown_at_the_bound_and_not_a_failure(observation: Lo
     assert time.monotonic() - began < 15
 
 
-def test_an_uncommitted_record_is_no_first_write(observation: Look, servers: str, topic: str) -> None:
+def test_an_uncommitted_record_is_no_first_write(observe: Look, servers: str, topic: str) -> None:
     """R5 and R21: an acknowledged record in an open transaction may still be aborted."""
     producer = Producer({"bootstrap.servers": servers, "transactional.id": uuid.uuid4().hex})
     producer.init_transactions(20)
@@ -161,7 +161,7 @@ def test_an_uncommitted_record_is_no_first_write(observation: Look, servers: str
     assert observe(wait_timeout=1)["first_write"]["verdict"] == "UNKNOWN"
 
 
-def test_a_cut_below_the_log_start_is_read_from_the_log_start(observation: Look, servers: str, topic: str) -> None:
+def test_a_cut_below_the_log_start_is_read_from_the_log_start(observe: Look, servers: str, topic: str) -> None:
     send(servers, topic, 0, 9)
     admin = AdminClient({"bootstrap.servers": servers})
     for future in admin.delete_records([TopicPartition(topic, 0, 7)]).values():
@@ -174,7 +174,7 @@ def test_a_cut_below_the_log_start_is_read_from_the_log_start(observation: Look,
 
 
 def test_a_group_with_members_at_its_committed_offset_is_proven(
-    observation: Look, servers: str, topic: str, group: str
+    observe: Look, servers: str, topic: str, group: str
 ) -> None:
     send(servers, topic, 0, 6)
     commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): 5})
@@ -183,7 +183,7 @@ def test_a_group_with_members_at_its_committed_offset_is_proven(
     assert (result["rc"], result["groups"]["verdict"]) == (0, "PROVEN")
 
 
-def test_a_group_without_members_is_unknown_and_named(observation: Look, servers: str, topic: str, group: str) -> None:
+def test_a_group_without_members_is_unknown_and_named(observe: Look, servers: str, topic: str, group: str) -> None:
     """R21: a committed offset without members is no evidence that the group works."""
     send(servers, topic, 0, 6)
     commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): 5})
@@ -194,10 +194,15 @@ def test_a_group_without_members_is_unknown_and_named(observation: Look, servers
 
 
 @pytest.mark.parametrize(
-    ("found", "expected"), [(3, "has position 3, wanted 5 or more"), (60, "position 60"), (None, "has position none")]
+    ("found", "expected"),
+    [
+        (3, "has the committed offset 3, expected 5 or higher"),
+        (60, "committed offset 60"),
+        (None, "committed offset none"),
+    ],
 )
 def test_an_offset_that_fell_back_or_left_the_log_is_refuted(
-    observation: Look, servers: str, topic: str, group: str, found: int | None, expected: str
+    observe: Look, servers: str, topic: str, group: str, found: int | None, expected: str
 ) -> None:
     """R8: after the start too, the offset is within the log and not below the committed one."""
     send(servers, topic, 0, 6)
@@ -209,7 +214,7 @@ def test_an_offset_that_fell_back_or_left_the_log_is_refuted(
     assert f"{topic}-0" in result["msg"]
 
 
-def test_an_offset_below_the_log_start_is_refuted(observation: Look, servers: str, topic: str, group: str) -> None:
+def test_an_offset_below_the_log_start_is_refuted(observe: Look, servers: str, topic: str, group: str) -> None:
     """R8: auto.offset.reset would decide."""
     send(servers, topic, 0, 9)
     commit(AdminClient({"bootstrap.servers": servers}), group, {(topic, 0): 5})
@@ -221,16 +226,16 @@ def test_an_offset_below_the_log_start_is_refuted(observation: Look, servers: st
     assert "within the log [7, 9]" in result["msg"]
 
 
-def test_another_cluster_than_expected_is_refused(observation: Look) -> None:
+def test_another_cluster_than_expected_is_refused(observe: Look) -> None:
     assert observe(expected_cluster_id="somewhere-else")["error"]["code"] == "wrong_cluster"
 
 
-def test_a_broker_that_is_down_is_reported_within_the_bound(observation: Look) -> None:
+def test_a_broker_that_is_down_is_reported_within_the_bound(observe: Look) -> None:
     result = observe(bootstrap_servers="127.0.0.1:1", request_timeout=2)
     assert (result["error"]["code"], result["error"]["endpoint"]) == ("kafka_unreachable", "127.0.0.1:1")
 
 
-def test_without_groups_and_topics_nothing_is_proven(observation: Look) -> None:
+def test_without_groups_and_topics_nothing_is_proven(observe: Look) -> None:
     """R18: a missing observation is not evidence."""
     result = observe(cut={}, groups=[])
     assert (result["rc"], result["first_write"]["verdict"], result["groups"]["verdict"]) == (0, "UNKNOWN", "UNKNOWN")

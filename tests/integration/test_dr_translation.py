@@ -508,7 +508,7 @@ def test_without_a_barrier_an_unreplicated_offset_is_waited_for_within_the_bound
     group = pair.group(P, {(pair.late, 0): pair.end(P, pair.late)})
     result = pair.translate(group, topics=[pair.late], barrier=False, group_lag="reread", wait_timeout=2)
     assert result["error"]["code"] == "not_replicated"
-    assert f"{pair.late}-0 copied 2, position" in result["msg"]
+    assert f"{pair.late}-0 (replicated 2, committed" in result["msg"]
     # Records after the group's own offset do not matter to it.
     pair.group(P, {(pair.late, 0): 3}, group)
     again = pair.translate(group, topics=[pair.late], barrier=False, group_lag="reread", wait_timeout=20)

@@ -102,7 +102,7 @@ def member(servers: str, topic: str, group: str) -> Iterator[Consumer]:
     consumer.close()
 
 
-def committed(observation: Run, group: str) -> dict[tuple[str, int], int]:
+def committed(observe: Run, group: str) -> dict[tuple[str, int], int]:
     return {(one["topic"], one["partition"]): one["offset"] for one in observe(group)["committed_offsets"]}
 
 
@@ -114,7 +114,7 @@ def statuses(result: dict[str, Any]) -> list[str]:
 
 
 def test_offsets_of_a_new_group_are_committed_and_the_second_run_changes_nothing(
-    commit: Run, observation: Run, topic: str, group: str
+    commit: Run, observe: Run, topic: str, group: str
 ) -> None:
     wanted = {group: [(topic, 0, 4), (topic, 1, RECORDS)]}
 
@@ -131,18 +131,18 @@ def test_offsets_of_a_new_group_are_committed_and_the_second_run_changes_nothing
         "status": "done",
     }
     assert (again["changed"], statuses(again), again["changes"]) == (False, ["unchanged"] * 2, [])
-    assert committed(observation, group) == {(topic, 0): 4, (topic, 1): RECORDS}
+    assert committed(observe, group) == {(topic, 0): 4, (topic, 1): RECORDS}
 
 
-def test_check_mode_shows_the_same_and_writes_nothing(commit: Run, observation: Run, topic: str, group: str) -> None:
+def test_check_mode_shows_the_same_and_writes_nothing(commit: Run, observe: Run, topic: str, group: str) -> None:
     wanted = {group: [(topic, 0, 4)]}
 
     planned = commit(wanted, check=True)
-    assert (observe(group)["state"], committed(observation, group)) == ("DEAD", {})
+    assert (observe(group)["state"], committed(observe, group)) == ("DEAD", {})
     done = commit(wanted)
 
     assert (planned["changed"], statuses(planned)) == (True, ["planned"])
-    key = f"position {group} {topic}-0"
+    key = f"committed_offset {group} {topic}-0"
     assert planned["diff"] == done["diff"] == {"before": {key: {"offset": None}}, "after": {key: {"offset": 4}}}
 
 
@@ -163,26 +163,26 @@ def test_a_consumer_continues_exactly_at_the_committed_offset(
     assert (message.partition(), message.offset(), message.value()) == (0, 7, b"7")
 
 
-def test_lowering_an_offset_is_refused_unless_requested(commit: Run, observation: Run, topic: str, group: str) -> None:
+def test_lowering_an_offset_is_refused_unless_requested(commit: Run, observe: Run, topic: str, group: str) -> None:
     commit({group: [(topic, 0, 8), (topic, 1, 8)]})
     lower = {group: [(topic, 0, 5), (topic, 1, 9)]}
 
     refused = commit(lower)
     assert (refused["failed"], refused["changed"], refused["error"]["code"]) == (True, False, "offset_lower")
     assert "higher committed offset than wanted on 1 partitions" in refused["msg"]
-    assert committed(observation, group) == {(topic, 0): 8, (topic, 1): 8}
+    assert committed(observe, group) == {(topic, 0): 8, (topic, 1): 8}
 
     kept = commit(lower, lower="keep")
     assert (statuses(kept), kept["lowered"]) == (["kept", "done"], 0)
-    assert committed(observation, group) == {(topic, 0): 8, (topic, 1): 9}
+    assert committed(observe, group) == {(topic, 0): 8, (topic, 1): 9}
 
     lowered = commit(lower, lower="lower")
     assert (statuses(lowered), lowered["lowered"]) == (["done", "unchanged"], 1)
-    assert committed(observation, group) == {(topic, 0): 5, (topic, 1): 9}
+    assert committed(observe, group) == {(topic, 0): 5, (topic, 1): 9}
 
 
 def test_an_offset_that_another_process_changes_is_set_again_and_counted(
-    commit: Run, observation: Run, topic: str, group: str, servers: str
+    commit: Run, observe: Run, topic: str, group: str, servers: str
 ) -> None:
     # As a task of MirrorMaker 2 that hangs on a dead source: it raises the group once more, and ends.
     commit({group: [(topic, 0, 8), (topic, 1, 8)]})
@@ -202,7 +202,7 @@ def test_an_offset_that_another_process_changes_is_set_again_and_counted(
         held = commit({group: [(topic, 0, 5), (topic, 1, 8)]}, lower="lower", settle=6)
         other.result()
     assert (held["failed"], held["moved"]) == (False, 1), held
-    assert committed(observation, group) == {(topic, 0): 5, (topic, 1): 8}
+    assert committed(observe, group) == {(topic, 0): 5, (topic, 1): 8}
     assert commit({group: [(topic, 0, 5)]}, settle=0.5)["moved"] == 0
 
 
@@ -214,7 +214,7 @@ def test_an_offset_that_another_process_changes_is_set_again_and_counted(
     ],
 )
 def test_an_offset_outside_the_log_stops_everything(
-    commit: Run, observation: Run, topic: str, group: str, committed_offset: tuple[int, int], code: str
+    commit: Run, observe: Run, topic: str, group: str, committed_offset: tuple[int, int], code: str
 ) -> None:
     other = f"{group}-other"
     commit({group: [(topic, 0, 3)]})
@@ -224,11 +224,11 @@ def test_an_offset_outside_the_log_stops_everything(
     assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, code)
     assert set(statuses(result)) == {"refused"}
     assert "No offset was committed" in result["msg"]
-    assert committed(observation, group) == {(topic, 0): 3}
-    assert committed(observation, other) == {}
+    assert committed(observe, group) == {(topic, 0): 3}
+    assert committed(observe, other) == {}
 
 
-def test_a_missing_topic_is_refused_and_not_created(commit: Run, observation: Run, group: str, servers: str) -> None:
+def test_a_missing_topic_is_refused_and_not_created(commit: Run, observe: Run, group: str, servers: str) -> None:
     name = f"missing-{group}"
 
     result = commit({group: [(name, 0, 0)]})
@@ -251,25 +251,25 @@ def test_expired_offsets_are_refused(commit: Run, topic: str, group: str, server
 
 
 def test_an_active_group_is_refused_with_its_members(
-    commit: Run, observation: Run, topic: str, group: str, member: Consumer
+    commit: Run, observe: Run, topic: str, group: str, member: Consumer
 ) -> None:
     result = commit({group: [(topic, 0, 3)], f"{group}-idle": [(topic, 0, 3)]})
 
     assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, "group_active")
     assert "settlement-app" in result["msg"]
-    assert committed(observation, group) == committed(observation, f"{group}-idle") == {}
+    assert committed(observe, group) == committed(observe, f"{group}-idle") == {}
 
 
-def test_several_groups_are_written_in_one_run(commit: Run, observation: Run, topic: str, group: str) -> None:
+def test_several_groups_are_written_in_one_run(commit: Run, observe: Run, topic: str, group: str) -> None:
     groups = [f"{group}-{number}" for number in range(5)]
 
     result = commit({name: [(topic, 0, number)] for number, name in enumerate(groups)})
 
     assert statuses(result) == ["done"] * 5
-    assert [committed(observation, name) for name in groups] == [{(topic, 0): number} for number in range(5)]
+    assert [committed(observe, name) for name in groups] == [{(topic, 0): number} for number in range(5)]
 
 
-def test_the_wrong_cluster_is_refused(commit: Run, observation: Run, topic: str, group: str) -> None:
+def test_the_wrong_cluster_is_refused(commit: Run, observe: Run, topic: str, group: str) -> None:
     result = commit({group: [(topic, 0, 1)]}, expected_cluster_id="another")
 
     assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, "wrong_cluster")
@@ -289,7 +289,7 @@ def test_a_list_with_mistakes_is_refused_before_connecting() -> None:
 # ---- observing
 
 
-def test_a_missing_group_has_no_numbers(observation: Run, topic: str, group: str) -> None:
+def test_a_missing_group_has_no_numbers(observe: Run, topic: str, group: str) -> None:
     found = observe(group, topics=[topic], check_data=True)
 
     assert (found["state"], found["members"], found["lag"], found["read_to_end"]) == ("DEAD", [], None, None)
@@ -299,7 +299,7 @@ def test_a_missing_group_has_no_numbers(observation: Run, topic: str, group: str
 
 
 def test_lag_counts_offsets_and_is_unknown_without_a_committed_offset(
-    commit: Run, observation: Run, topic: str, group: str
+    commit: Run, observe: Run, topic: str, group: str
 ) -> None:
     commit({group: [(topic, 0, 4)]})
 
@@ -310,7 +310,7 @@ def test_lag_counts_offsets_and_is_unknown_without_a_committed_offset(
     assert known["committed_offsets"][0]["read_to_end"] is None
 
 
-def test_members_are_shown_with_their_partitions(observation: Run, topic: str, group: str, member: Consumer) -> None:
+def test_members_are_shown_with_their_partitions(observe: Run, topic: str, group: str, member: Consumer) -> None:
     found = observe(group)
 
     assert found["state"] == "STABLE"
@@ -319,7 +319,7 @@ def test_members_are_shown_with_their_partitions(observation: Run, topic: str, g
 
 
 def test_a_group_before_a_transaction_marker_has_read_to_the_end_although_its_lag_is_one(
-    commit: Run, observation: Run, topic: str, group: str, servers: str
+    commit: Run, observe: Run, topic: str, group: str, servers: str
 ) -> None:
     producer = Producer({"bootstrap.servers": servers, "transactional.id": f"tx-{group}"})
     producer.init_transactions(20)
@@ -342,7 +342,7 @@ def test_a_group_before_a_transaction_marker_has_read_to_the_end_although_its_la
 
 
 def test_an_empty_group_is_idle_and_an_active_one_is_not(
-    commit: Run, observation: Run, topic: str, group: str, member: Consumer
+    commit: Run, observe: Run, topic: str, group: str, member: Consumer
 ) -> None:
     commit({f"{group}-empty": [(topic, 0, 1)]})
 
@@ -351,7 +351,7 @@ def test_an_empty_group_is_idle_and_an_active_one_is_not(
     assert observe(group)["idle"] is None
 
 
-def test_commits_without_members_are_not_idle(observation: Run, topic: str, group: str, servers: str) -> None:
+def test_commits_without_members_are_not_idle(observe: Run, topic: str, group: str, servers: str) -> None:
     """A reader with assign() leaves no other trace than its commits (R9)."""
     reader = Consumer({"bootstrap.servers": servers, "group.id": group, "enable.auto.commit": False})
     reader.assign([TopicPartition(topic, 0, 0)])
@@ -376,7 +376,7 @@ def test_commits_without_members_are_not_idle(observation: Run, topic: str, grou
 
 
 def test_waiting_for_an_active_group_to_be_idle_ends_with_its_last_state(
-    observation: Run, group: str, member: Consumer
+    observe: Run, group: str, member: Consumer
 ) -> None:
     found = observe(group, wait_for="idle", settle_seconds=0.2, wait_timeout=1)
 
@@ -386,7 +386,7 @@ def test_waiting_for_an_active_group_to_be_idle_ends_with_its_last_state(
     assert found["state"] == "STABLE"
 
 
-def test_a_group_that_leaves_becomes_idle(observation: Run, group: str, member: Consumer) -> None:
+def test_a_group_that_leaves_becomes_idle(observe: Run, group: str, member: Consumer) -> None:
     member.close()
 
     found = observe(group, wait_for="idle", settle_seconds=0.4, wait_timeout=30)
@@ -395,7 +395,7 @@ def test_a_group_that_leaves_becomes_idle(observation: Run, group: str, member: 
     assert found["result"]["waited"]["ended"] == "done"
 
 
-def test_waiting_for_a_group_that_does_not_read_stalls(commit: Run, observation: Run, topic: str, group: str) -> None:
+def test_waiting_for_a_group_that_does_not_read_stalls(commit: Run, observe: Run, topic: str, group: str) -> None:
     commit({group: [(topic, 0, 2)]})
 
     found = observe(group, wait_for="read_to_end", wait_timeout=60, stall_timeout=0.8)

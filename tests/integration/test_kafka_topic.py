@@ -57,7 +57,7 @@ def actions(result: dict[str, Any]) -> list[tuple[str, str, str]]:
     return [(change["name"], change["action"], change["status"]) for change in result["changes"]]
 
 
-def test_a_topic_is_created_and_the_second_run_changes_nothing(apply: Run, observation: Run, topic: str) -> None:
+def test_a_topic_is_created_and_the_second_run_changes_nothing(apply: Run, observe: Run, topic: str) -> None:
     wanted = {"name": topic, "partitions": 3, "replication_factor": 1, "config": {"retention.ms": "7d"}}
 
     first, again = apply([wanted]), apply([wanted])
@@ -70,7 +70,7 @@ def test_a_topic_is_created_and_the_second_run_changes_nothing(apply: Run, obser
     assert found["offsets"] == [{"partition": n, "start": 0, "end": 0} for n in range(3)]
 
 
-def test_check_mode_shows_the_same_changes_and_creates_nothing(apply: Run, observation: Run, topic: str) -> None:
+def test_check_mode_shows_the_same_changes_and_creates_nothing(apply: Run, observe: Run, topic: str) -> None:
     wanted = [{"name": topic, "partitions": 2, "config": {"cleanup.policy": ["compact", "delete"]}}]
 
     planned = apply(wanted, check=True, diff=True)
@@ -90,7 +90,7 @@ def test_check_mode_shows_the_same_changes_and_creates_nothing(apply: Run, obser
     )
 
 
-def test_partitions_are_added_and_settings_merged(apply: Run, observation: Run, topic: str) -> None:
+def test_partitions_are_added_and_settings_merged(apply: Run, observe: Run, topic: str) -> None:
     apply([{"name": topic, "partitions": 1, "config": {"segment.ms": "1h", "retention.ms": -1}}])
 
     result = apply([{"name": topic, "partitions": 4, "config": {"retention.ms": 1000, "min.insync.replicas": 1}}])
@@ -103,7 +103,7 @@ def test_partitions_are_added_and_settings_merged(apply: Run, observation: Run, 
     assert found["config"] == {"segment.ms": "3600000", "retention.ms": "1000"}
 
 
-def test_exact_removes_the_settings_that_are_not_named(apply: Run, observation: Run, topic: str) -> None:
+def test_exact_removes_the_settings_that_are_not_named(apply: Run, observe: Run, topic: str) -> None:
     apply([{"name": topic, "partitions": 1, "config": {"segment.ms": "1h", "retention.ms": "1d"}}])
     wanted = [{"name": topic, "config": {"retention.ms": "1d"}}]
 
@@ -115,7 +115,7 @@ def test_exact_removes_the_settings_that_are_not_named(apply: Run, observation: 
     assert apply(wanted, config_mode="exact")["changed"] is False
 
 
-def test_a_setting_of_null_returns_to_its_default(apply: Run, observation: Run, topic: str) -> None:
+def test_a_setting_of_null_returns_to_its_default(apply: Run, observe: Run, topic: str) -> None:
     apply([{"name": topic, "partitions": 1, "config": {"segment.ms": "1h"}}])
 
     assert apply([{"name": topic, "config": {"segment.ms": None}}])["changed"] is True
@@ -123,7 +123,7 @@ def test_a_setting_of_null_returns_to_its_default(apply: Run, observation: Run, 
     assert apply([{"name": topic, "config": {"segment.ms": None}}])["changed"] is False
 
 
-def test_fewer_partitions_are_refused_with_the_next_step(apply: Run, observation: Run, topic: str) -> None:
+def test_fewer_partitions_are_refused_with_the_next_step(apply: Run, observe: Run, topic: str) -> None:
     apply([{"name": topic, "partitions": 3, "config": {}}])
 
     result = apply([{"name": topic, "partitions": 2, "config": {"retention.ms": "1d"}}])
@@ -173,7 +173,7 @@ def test_bad_settings_of_an_existing_topic_are_refused_in_check_mode(
     assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, "topic_refused")
 
 
-def test_one_refused_topic_does_not_prevent_the_others(apply: Run, observation: Run, topic: str) -> None:
+def test_one_refused_topic_does_not_prevent_the_others(apply: Run, observe: Run, topic: str) -> None:
     good, bad = f"{topic}-good", f"{topic}-bad"
 
     result = apply([{"name": bad, "replication_factor": 3}, {"name": good, "partitions": 2}])
@@ -184,7 +184,7 @@ def test_one_refused_topic_does_not_prevent_the_others(apply: Run, observation: 
 
 
 def test_absent_deletes_the_named_topic_and_the_second_run_changes_nothing(
-    apply: Run, observation: Run, topic: str
+    apply: Run, observe: Run, topic: str
 ) -> None:
     apply([{"name": topic, "partitions": 1}])
 
@@ -195,7 +195,7 @@ def test_absent_deletes_the_named_topic_and_the_second_run_changes_nothing(
     assert apply([{"name": topic}], state="absent")["changed"] is False
 
 
-def test_a_list_with_an_internal_topic_deletes_nothing(apply: Run, observation: Run, topic: str) -> None:
+def test_a_list_with_an_internal_topic_deletes_nothing(apply: Run, observe: Run, topic: str) -> None:
     apply([{"name": topic, "partitions": 1}])
 
     result = apply([{"name": topic}, {"name": "mm2-offset-syncs.B.internal"}], state="absent")
@@ -204,7 +204,7 @@ def test_a_list_with_an_internal_topic_deletes_nothing(apply: Run, observation: 
     assert observe(topic)["exists"] is True
 
 
-def test_the_wrong_cluster_is_refused_before_anything_else(apply: Run, observation: Run, topic: str) -> None:
+def test_the_wrong_cluster_is_refused_before_anything_else(apply: Run, observe: Run, topic: str) -> None:
     result = apply([{"name": topic}], expected_cluster_id="another-cluster")
 
     assert (result["failed"], result["changed"], result["error"]["code"]) == (True, False, "wrong_cluster")
@@ -222,7 +222,7 @@ def test_a_broker_that_is_down_is_named(topic: str) -> None:
     assert "127.0.0.1:1" in result["msg"]
 
 
-def test_reading_a_missing_topic_does_not_create_it(cluster: dict[str, Any], observation: Run, topic: str) -> None:
+def test_reading_a_missing_topic_does_not_create_it(cluster: dict[str, Any], observe: Run, topic: str) -> None:
     assert observe(topic, offsets=True, config="all") == {
         "name": topic,
         "exists": False,

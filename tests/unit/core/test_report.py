@@ -247,7 +247,7 @@ def test_the_lines_hold_the_direction_the_phases_the_verdicts_and_what_was_not_c
 def status(**parts: Any) -> dict[str, Any]:
     base = {
         "verdict": "PROVEN",
-        "flows": [{"name": "P->B", "verdict": "PROVEN", "lag": 0, "reason": "everything is copied"}],
+        "flows": [{"name": "P->B", "verdict": "PROVEN", "lag": 0, "reason": "everything is replicated"}],
         "groups": [],
         "missing": [],
     }
@@ -261,7 +261,7 @@ def row(group: str, alias: str, commit: int | None, read: bool | None) -> dict[s
 def test_a_status_names_the_side_and_the_flows() -> None:
     assert status_lines(status(), "P") == [
         "PROVEN: applications live on P",
-        "  PROVEN   P->B: lag 0, everything is copied",
+        "  PROVEN   P->B: lag 0, everything is replicated",
     ]
 
 

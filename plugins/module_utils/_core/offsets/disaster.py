@@ -204,7 +204,7 @@ def predicted_loss(
                 "at_least": None
                 if last_replicated_offset is None
                 else max(0, upstream.get(key, 0) - 1 - last_replicated_offset),
-                "last_copied": heartbeat,
+                "last_heartbeat": heartbeat,
             }
         )
     ages = [None if newest.get(key) is None else max(0.0, now - (newest[key] or 0.0)) for key in tails]

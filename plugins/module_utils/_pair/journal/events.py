@@ -290,7 +290,7 @@ def _wait_for_children(holder: Holder) -> None:
     waited = wait_until(lambda: orphans(holder), lambda pids: not pids, _ORPHANS)
     if not waited.done:
         raise DrError(
-            "run_left_behind",
+            "run_left_children",
             f"Process {holder.pid}, which executed this run, was killed, but its child processes"
             f" {', '.join(map(str, waited.state))} are still running after {waited.seconds:.0f} s.",
             "They end when their task ends. Then start the same playbook again. Or end them yourself.",

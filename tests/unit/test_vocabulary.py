@@ -1,0 +1,35 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""No text of the project uses a retired word: one concept has one name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from vocabulary import ROOT, files, found
+
+
+def test_no_retired_word_is_left() -> None:
+    left = [
+        f"{path.relative_to(ROOT)}:{number}: {word}: {line}" for path in files() for number, word, line in found(path)
+    ]
+    assert not left, "\n".join(left[:20])
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("The group lags behind.", []),
+        ("The replica ends behind the cut.", ["behind"]),
+        ("records_copied = told", ["copied", "told"]),
+        ("`drill_pair`, armed", ["drill", "armed"]),
+        ("consumer.position(partitions)", []),
+    ],
+)
+def test_a_retired_word_is_found_in_prose_and_in_names(text: str, words: list[str], tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    assert [word for _number, word, _line in found(page)] == words
