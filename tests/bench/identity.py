@@ -87,14 +87,12 @@ def measure(lab: Mapping[str, Any], say: Callable[[str], None] = lambda text: No
     # By turns, because other work on the machine would otherwise slow down only one size, and look like growth.
     found = [[bench.failback(topic, number) for topic in topics] for number in range(1, ROUNDS + 1)]
     copies = [bench.again(topic) for topic in topics]
-    seconds = [
-        statistics.median(one.last_replicated_offset.seconds for one in rounds) for rounds in zip(*found, strict=True)
-    ]
-    whole = [last_replicated_offset.seconds for last_replicated_offset in copies]
+    seconds = [statistics.median(one.replication.seconds for one in rounds) for rounds in zip(*found, strict=True)]
+    whole = [copy.seconds for copy in copies]
     rounds, again = [line[-1] for line in found], copies[-1]
     delta = statistics.median(one.delta for one in rounds)
-    written = statistics.median(one.last_replicated_offset.written / one.delta for one in rounds)
-    everything = statistics.median(one.last_replicated_offset.everything / one.delta for one in rounds)
+    written = statistics.median(one.replication.written / one.delta for one in rounds)
+    everything = statistics.median(one.replication.everything / one.delta for one in rounds)
     return [
         _row("bytes", written, "x", again.written / delta),
         _row("bytes_all_topics", everything, "x", again.everything / delta),
@@ -150,10 +148,10 @@ class _Bench:
             spent.append(module("dr_seed", {"pair": self.pair(topic), **at})[1])
             spent.append(self.flow("B", "P", topic, "running"))
 
-        last_replicated_offset = self.copy(topic, steps)
-        self._report(topic, f"failback {number} of {delta} bytes", last_replicated_offset)
+        replication = self.copy(topic, steps)
+        self._report(topic, f"failback {number} of {delta} bytes", replication)
         self._say(f"{topic}: dr_seed took {spent[0]:.2f} s, connect_mirror {spent[1]:.2f} s")
-        return Round(last_replicated_offset, delta)
+        return Round(replication, delta)
 
     def again(self, topic: str) -> Replication:
         """Replicate from the start into an empty topic."""
@@ -167,9 +165,9 @@ class _Bench:
             urllib.request.urlopen(urllib.request.Request(url, method="DELETE"), timeout=60).close()
             self.flow("B", "P", topic, "running")
 
-        last_replicated_offset = self.copy(topic, steps)
-        self._report(topic, "everything again", last_replicated_offset)
-        return last_replicated_offset
+        replication = self.copy(topic, steps)
+        self._report(topic, "everything again", replication)
+        return replication
 
     def copy(self, topic: str, steps: Callable[[], None]) -> Replication:
         """Run the steps and observe the log ends of P meanwhile: all records may be there before the last step ends."""

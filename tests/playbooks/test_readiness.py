@@ -117,7 +117,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BreakablePair]:
         made.traffic(1000)
         made.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
         pair = BreakablePair(made)
-        healthy = until(pair.observation, lambda found: answers(found) == READY)
+        healthy = until(pair.observe, lambda found: answers(found) == READY)
         assert answers(healthy) == READY, named(healthy)
         yield pair
 
@@ -436,9 +436,9 @@ def named(found: Observed) -> dict[str, str]:
     }
 
 
-def until(observation: Callable[[], Observed], done: Callable[[Observed], bool], seconds: float = 90) -> Observed:
+def until(observe: Callable[[], Observed], done: Callable[[Observed], bool], seconds: float = 90) -> Observed:
     """Observe until the condition is true: connectors take a moment to stop, start and replicate."""
-    return wait_until(observation, done, Bounds(seconds, 0.5)).state
+    return wait_until(observe, done, Bounds(seconds, 0.5)).state
 
 
 def answers(found: Observed) -> tuple[str, str]:
@@ -456,23 +456,23 @@ def test_one_defect_is_reported_and_repaired(pair: BreakablePair, case: str) -> 
     assert row["remedy"]
     for way in row["counts"]:
         assert found[way] == answer
-    repaired = until(pair.observation, lambda seen: answers(seen) == READY)
+    repaired = until(pair.observe, lambda seen: answers(seen) == READY)
     assert answers(repaired) == READY, named(repaired)
 
 
 def test_a_flow_without_records_and_heartbeats_is_not_making_progress(pair: BreakablePair) -> None:
     with silent(pair):
-        found = until(pair.observation, lambda seen: "flow_progress" in named(seen), 60)
+        found = until(pair.observe, lambda seen: "flow_progress" in named(seen), 60)
         assert named(found)["flow_progress"].startswith("UNKNOWN"), named(found)
         assert answers(found) == ("UNKNOWN", "UNKNOWN")
-    assert answers(until(pair.observation, lambda seen: answers(seen) == READY)) == READY
+    assert answers(until(pair.observe, lambda seen: answers(seen) == READY)) == READY
 
 
 def test_the_playbook_reports_and_changes_nothing_and_fails_only_on_request(pair: BreakablePair) -> None:
     scenario = pair.scenario
-    until(pair.observation, lambda seen: answers(seen) == READY)
+    until(pair.observe, lambda seen: answers(seen) == READY)
     scenario.stop()
-    until(pair.observation, lambda seen: seen["controlled"] == "YES")
+    until(pair.observe, lambda seen: seen["controlled"] == "YES")
     groups = ["settlement", "archive"]
     # MirrorMaker 2's own group sync has yet to catch up with the stopped applications.
     before = at_rest(lambda: snapshot(scenario.folder, groups))
@@ -497,7 +497,7 @@ def test_the_playbook_reports_and_changes_nothing_and_fails_only_on_request(pair
     assert found["durations"] == {}
 
     with verb("B", SOURCE, "pause")(pair):
-        until(pair.observation, lambda seen: "flow" in named(seen))
+        until(pair.observe, lambda seen: "flow" in named(seen))
         reported = scenario.playbook("readiness")
         assert "ready for a controlled cutover: NO, for a disaster: NO" in reported["output"]
         refused = scenario.playbook("readiness", {"kafka_dr_ready_require": "disaster"}, expect=2)
@@ -515,13 +515,13 @@ def kept(pair: BreakablePair) -> dict[str, int]:
 def test_an_added_partition_is_reported(pair: BreakablePair) -> None:
     """MirrorMaker 2 adds it to the replica, but no process adds it to the original on B."""
     pair.admin["P"].create_partitions([NewPartitions("Payments", PARTITIONS + 1)])["Payments"].result(15)
-    found = until(pair.observation, lambda seen: list(named(seen)) == ["partitions"])
+    found = until(pair.observe, lambda seen: list(named(seen)) == ["partitions"])
     assert list(named(found)) == ["partitions"], named(found)
     assert answers(found) == ("NO", "NO")
     pair.admin["B"].create_partitions([NewPartitions("Payments", PARTITIONS + 1)])["Payments"].result(15)
     # Groups find a new partition at their next metadata refresh. Until then, or until it has records, all answers are
     # YES.
-    found = until(pair.observation, lambda seen: "partitions" not in named(seen))
+    found = until(pair.observe, lambda seen: "partitions" not in named(seen))
     assert set(named(found)) <= {"group_offsets"}, named(found)
 
 
@@ -533,7 +533,7 @@ def test_data_that_kafka_does_not_carry_is_reported_and_blocks_nothing(pair: Bre
     for done in admin.create_topics([NewTopic(name, 1, 1) for name in names]).values():
         done.result(15)
     try:
-        found = until(pair.observation, lambda seen: len(seen["readiness"]["not_carried"]) == len(names))
+        found = until(pair.observe, lambda seen: len(seen["readiness"]["not_carried"]) == len(names))
         reported = " ".join(found["lines"])
         assert "not carried: P has the topic _schemas" in reported
         assert '"settlement" is a Kafka Streams application' in reported
@@ -551,7 +551,7 @@ def test_a_re_created_topic_is_reported(pair: BreakablePair) -> None:
     assert gone.done
     partitions = len(pair.admin["P"].list_topics(timeout=15).topics["Payments"].partitions)
     admin.create_topics([NewTopic("Payments", partitions, 1)])["Payments"].result(15)
-    found = until(pair.observation, lambda seen: list(named(seen)) == ["topic_ids"])
+    found = until(pair.observe, lambda seen: list(named(seen)) == ["topic_ids"])
     assert list(named(found)) == ["topic_ids"], named(found)
     assert answers(found) == ("NO", "NO")
     assert "disable" in next(row["remedy"] for row in found["readiness"]["checks"] if row["name"] == "topic_ids")
