@@ -91,7 +91,7 @@ def test_a_running_lab_is_not_restarted(own: Lab) -> None:
     done = program(own, "up")
     assert done.returncode == 0
     assert json.loads(done.stdout)["changed"] is False
-    assert "runs already" in done.stderr
+    assert "already runs" in done.stderr
     assert pids(own) == before
 
 
@@ -205,7 +205,7 @@ def test_a_download_without_a_network_is_a_clear_error(tmp_path: Path) -> None:
     nowhere = "-Dhttps.proxyHost=127.0.0.1 -Dhttps.proxyPort=9 -Dhttp.proxyHost=127.0.0.1 -Dhttp.proxyPort=9"
     done = program(lab, "up", "--cache", str(cache), JAVA_TOOL_OPTIONS=nowhere)
     assert done.returncode == 1
-    assert "The Kafka jars could not be fetched" in done.stderr
+    assert "The Kafka jars could not be downloaded" in done.stderr
     assert "Maven Central must be reachable" in done.stderr
     assert "Traceback" not in done.stderr
     assert not list(cache.glob("jars-*/*.jar"))
