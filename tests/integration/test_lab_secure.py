@@ -263,10 +263,8 @@ def test_mirrormaker_2_replicates_and_its_connectors_only_have_references(secure
     try:
         wanted = ends(secure_lab, "P", topic)
         bounds = Bounds(60.0, 0.25)
-        last_replicated_offset = wait_until(
-            lambda: ends(secure_lab, "B", f"P.{topic}"), lambda found: found == wanted, bounds
-        )
-        assert last_replicated_offset.done, f"wanted {wanted}, found {last_replicated_offset.state}"
+        waited = wait_until(lambda: ends(secure_lab, "B", f"P.{topic}"), lambda found: found == wanted, bounds)
+        assert waited.done, f"wanted {wanted}, found {waited.state}"
         reported = answers(secure_lab)
         assert any(f"{secure_lab.paths.security.passwords}:flow}}" in text for text in reported)
         assert leaks(secure_lab, [*reported, json.dumps(result), *command_lines()]) == []

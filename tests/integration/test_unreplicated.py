@@ -159,22 +159,22 @@ def test_after_a_stopped_flow_the_count_is_exact(real: tuple[LabFlow, ConnectCli
     flow.transaction("5-aborted", "5-too", commit=False)
     flow.transaction(*numbers(6, 9), commit=True)
 
-    def last_replicated_offset() -> Unreplicated:
+    def count_now() -> Unreplicated:
         pair = flow.pair()
         return unreplicated(pair, pair.observe(P, B), PATIENT)[flow.topic, 0]
 
-    observed = wait_until(last_replicated_offset, lambda row: row.most == 0, Bounds(90, 0.2))
+    observed = wait_until(count_now, lambda row: row.most == 0, Bounds(90, 0.2))
     assert observed.done, observed.state
     # The flow has read the last transaction completely, and the marker after it does not count.
     assert observed.state == Unreplicated(flow.topic, 0, 0, 0, None, "")
     rest.stop(name)
     assert wait_until(rest.connectors, lambda found: found[name].stopped, Bounds(60, 0.1)).done
     flow.transaction("9-aborted", commit=False)
-    assert seen(last_replicated_offset()) == (0, 0, "")
+    assert seen(count_now()) == (0, 0, "")
     flow.send(*numbers(10, 13))
     flow.transaction(*numbers(13, 15), commit=True)
     flow.transaction("16-aborted", commit=False)
-    assert last_replicated_offset() == Unreplicated(flow.topic, 0, 5, 5, flow.at(10), "")
+    assert count_now() == Unreplicated(flow.topic, 0, 5, 5, flow.at(10), "")
 
 
 # ---- what a flow may leave ------
