@@ -152,7 +152,7 @@ def test_misconfigured_lines_are_explained_and_the_effective_line_is_written(
     reported = warned(result, capfd)
     for part in (
         '"P->B.enabled=true" is written as well',
-        'did you mean "P"',
+        'Did you mean "P"',
         '"sync.group.offsets.enabled"',
         '"P.Pay',
     ):

@@ -434,7 +434,7 @@ def test_it_is_refused_while_the_other_direction_runs(pair: LabPair, left: tuple
     finally:
         pair.flow(THERE, "stopped")
     assert [error["code"] for error in errors] == ["both_directions"] * 2
-    assert f"{P}->{B}.MirrorSourceConnector copies" in errors[0]["message"]
+    assert f"{P}->{B}.MirrorSourceConnector replicates" in errors[0]["message"]
 
 
 @pytest.mark.parametrize("alias", [P, B])
@@ -569,7 +569,7 @@ def test_offsets_that_fit_both_logs_are_kept_and_a_foreign_record_on_the_target_
         pair.send(B, topic, partition, 1)
         error = pair.refused(THERE, topic)
         assert error["code"] == "cut_unknown"
-        assert f"{topic}-{partition} on {B} holds records up to {place + 1}" in error["message"]
+        assert f"{topic}-{partition} on {B} holds records up to offset {place + 1}" in error["message"]
         assert f"its last record there (offset {place}) lies 0 times on {P}" in error["message"]
 
 
@@ -674,7 +674,7 @@ def test_a_last_record_that_does_not_occur_exactly_once_gives_no_cut(pair: LabPa
         pair.send(B, topic, 1, 1, **{**last, **near})
     error = pair.refused(BACK, topic)
     assert error["code"] == "cut_unknown"
-    assert f"{topic}-1 on {P} holds records up to 3" in error["message"]
+    assert f"{topic}-1 on {P} holds records up to offset 3" in error["message"]
     assert f"its last record there (offset 2) lies {times} times on {B}" in error["message"]
 
 

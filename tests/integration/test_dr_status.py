@@ -154,7 +154,7 @@ def test_the_lag_of_a_stopped_flow_is_counted_exactly_and_refutes_it(pair: LabPa
         result = pair.status()
         (flow,), row = result["status"]["flows"], only(result)
         assert (result["rc"], result["verdict"], flow["final"]) == (0, "REFUTED", True)
-        assert "is STOPPED" in flow["reason"]
+        assert "in state STOPPED" in flow["reason"]
         assert (flow["lag"], row["lag"], row["drained"]) == (7, 7, "REFUTED")
         assert row["last_replicated_offset"] == row["end"] - 8
 

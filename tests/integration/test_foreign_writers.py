@@ -327,7 +327,7 @@ def test_a_flow_that_was_set_to_skip_a_long_tail_is_not_taken_for_a_foreign_writ
     with pair.running(pair.there, topic):
         assert pair.missing(topic) == []
         pair.send(pair.b, pair.replica(topic), 1)
-        assert [text.endswith("does not have") for text in pair.missing(topic)] == [True]
+        assert ["is not in" in text for text in pair.missing(topic)] == [True]
 
 
 # ---- an active flow is not a foreign writer

@@ -29,7 +29,7 @@ PARTITIONS = 2
 # Case -> what is missing, the check that reports it, words of the finding, and re-reads of the group (None: unknown).
 MISSING: dict[str, tuple[dict[str, int], str, str, int | None]] = {
     "the replica": ({"replica": 0}, "topics", "GP.{topic}", None),
-    "a partition of the replica": ({"replica": 1}, "partitions", "has 1 on GB", None),
+    "a partition of the replica": ({"replica": 1}, "partitions", "on GB has 1", None),
     "the original on the other side": ({"there": 0}, "topics", '"{topic}" on GB', 10),
     "the original": ({"here": 0}, "topics", '"{topic}" on GP', 0),
     "the replica of the way back": ({"back": 0}, "topics", "GB.{topic}", 10),
