@@ -29,7 +29,7 @@ def own_clock() -> float:
 
 
 def myself() -> Holder:
-    """Return the Ansible process above this one. It has no pid on a managed host or without /proc."""
+    """Return the outermost ``ansible-playbook`` above this process. No pid: a managed host, or no /proc."""
     top = _playbook(os.getpid())
     return Holder(_host()) if top is None else Holder(_host(), top, _born(top), _command(top))
 

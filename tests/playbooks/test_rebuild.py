@@ -55,7 +55,7 @@ def test_an_empty_cluster_replaces_a_lost_one(pair: Scenario) -> None:
     refused(pair, f'"{new}"')
     rename(pair, old, new)
     refused(pair, "wanted the alias of the permanently lost cluster", kafka_dr_confirm="Q")
-    refused(pair, "If P is the new cluster, confirm that alias", kafka_dr_confirm="B")
+    refused(pair, "If P is the new cluster, start again with -e kafka_dr_confirm=P", kafka_dr_confirm="B")
 
     groups = ["settlement", "fraud"]
     before = snapshot(pair.folder, groups)

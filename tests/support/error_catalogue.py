@@ -42,7 +42,7 @@ COMPOSED = {
     "flow_invalid": "Options of the flow have errors. The message names each.",
     "group_out_of_scope": "A group uses a topic of the pair that its declaration leaves out.",
     "not_replayed": "The replay stopped before its end. The message has the broker's error.",
-    "offset_wrong": "After the start, a group's committed offset is below the one that the run committed.",
+    "offset_wrong": "After the applications started, a committed offset is missing, outside the log, or too low.",
     "rehearsal_left": "A rehearsal left something on the clusters. The message names it.",
     "setting_refused": "A setting would make a cutover unsafe. The message names each.",
     "settings_invalid": "The Kafka Connect workers refuse a setting. The message names each.",

@@ -126,7 +126,7 @@ def _plan(
         writes.append(plan_value(asked[name], value, wanted.update_secrets))
     for name, (given, reported) in lines.items():
         writes.append(plan_lines(asked[name], given))
-        result.warnings += reported + _about(asked[name], given, wanted.aliases)
+        result.warnings += reported + _line_warnings(asked[name], given, wanted.aliases)
     return [write for write in writes if write is not None], asked
 
 
@@ -140,8 +140,8 @@ def _refuse_twice(asked: Mapping[str, Property], names: Iterable[str]) -> None:
             raise DrError("cm_property_twice", text, "Name it only once, in properties or in lines.")
 
 
-def _about(current: Property, given: Mapping[str, str | None], aliases: Sequence[str]) -> list[str]:
-    """Warnings about the lines of a property after the wanted lines are set."""
+def _line_warnings(current: Property, given: Mapping[str, str | None], aliases: Sequence[str]) -> list[str]:
+    """Return warnings: an old separator, a repeated key, or a line that is probably a mistake once ``given`` is set."""
     text = current.effective or ""
     reported = []
     if separator_of(text) == OLD_SEPARATOR:

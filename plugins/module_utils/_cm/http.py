@@ -229,6 +229,6 @@ def _checked_version(version: str | None) -> str:
         raise DrError(
             "cm_version_invalid",
             f'api_version of kafka_dr_srm.<alias> (option cm_api_version) is "{version}", wanted a version like v54.',
-            "Correct it, or leave it out to use the highest version.",
+            "Correct it, or leave it out to use the highest version that Cloudera Manager offers.",
         )
     return found

@@ -95,7 +95,8 @@ class PairSpec:
         given = {**DEFAULTS, **pair}
         for key in ("clusters", "topics"):
             if not given.get(key):
-                raise DrError("bad_option", f'The option pair has no "{key}".', "Pass kafka_dr_pair.spec.")
+                hint = "Set the option pair to kafka_dr_pair.spec."
+                raise DrError("bad_option", f'The option pair has no "{key}".', hint)
         ids = cluster_ids or {}
         clusters = {alias: _cluster(alias, one or {}, ids.get(alias)) for alias, one in given["clusters"].items()}
         flow = given["flow"]
@@ -122,7 +123,7 @@ class PairSpec:
 
     @property
     def connections(self) -> dict[str, Mapping[str, Any]]:
-        """By alias, what clients and engines connect with."""
+        """Connection settings of each cluster by alias, for Kafka clients and engines."""
         return {alias: cluster.connection for alias, cluster in self.clusters.items()}
 
     def away_and_toward(self, alias: str) -> tuple[str, str]:

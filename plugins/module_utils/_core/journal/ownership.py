@@ -43,8 +43,8 @@ class Claim:
             if self.holder_generation is None:
                 raise DrError(
                     "bad_option",
-                    f'guard names the run "{self.run}" without holder_generation.',
-                    "Set guard.holder_generation as well.",
+                    f'The option guard names the run "{self.run}", but not its holder_generation.',
+                    "Set the option guard to the value owner that dr_journal returned.",
                 )
             require_holder(state, self.run, self.holder_generation, self.after_end)
         if self.lease:

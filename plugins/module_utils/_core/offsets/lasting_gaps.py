@@ -34,7 +34,10 @@ class GroupOnPartition:
 
     @property
     def past_end(self) -> bool:
-        """Kafka accepts such a commit: the log was truncated or the topic was recreated."""
+        """The committed offset is above the high watermark: the log was truncated, or the topic was recreated.
+
+        Kafka accepts such a commit.
+        """
         return self.commit is not None and self.commit > self.end
 
     @property

@@ -35,7 +35,7 @@ class LogBounds:
     last_replicated_offset: int | None
     #: Ordered by downstream offset.
     syncs: Sequence[OffsetSync]
-    #: As in :class:`Copy`.
+    #: Upper bound of the records of later tenures that are gone from the log being entered.
     gone_after: int = 0
 
     @cached_property

@@ -99,7 +99,7 @@ def rehearsal_changes(rehearsal: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _never_made(rehearsal: Mapping[str, Any]) -> set[str]:
-    """Names that a clean-up checks although a rehearsal runs no connector of that part."""
+    """Return the heartbeat connectors and topics if the rehearsal has none. They are listed for the clean-up only."""
     if "heartbeat" in rehearsal["parts"]:
         return set()
     naming = Naming(rehearsal["policy"], rehearsal["separator"])

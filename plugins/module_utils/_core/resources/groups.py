@@ -101,7 +101,7 @@ class GroupState:
 
 @dataclass(frozen=True)
 class Seen:
-    """The observations from which one group's plan is made."""
+    """What was observed of one group and its partitions. The group's plan is made from it."""
 
     state: GroupState
     before: Mapping[Partition, int | None]

@@ -107,7 +107,7 @@ class SrmEngine:
         return FlowState(observations, self._replicated(source, target))
 
     def observe_offsets(self, source: str, target: str) -> FlowState:
-        """Read only the offsets topic, without a request to Cloudera Manager."""
+        """Read only the flow's stored offsets, from Kafka. Without Cloudera Manager, report each part as STOPPED."""
         names = {part: connector_name(source, target, part) for part in CONNECTORS}
         observations = {part: _observe(part, name, "STOPPED", ()) for part, name in names.items()}
         return FlowState(observations, self._replicated(source, target))

@@ -114,8 +114,8 @@ def _require_possible(request: RebuildRequest, clusters: _Clusters) -> None:
         raise DrError(
             "not_enabled",
             f"The journal on {here} holds no enabled pair {request.pair.name}.",
-            f"rebuild fills a new cluster from the surviving one. If {here} is the new cluster, confirm that alias. If"
-            " the pair was never enabled, run the playbook enable.",
+            f"rebuild takes the alias of the new, empty cluster. If {here} is the new cluster, start again with"
+            f" -e kafka_dr_confirm={here}. If the pair was never enabled, run the playbook enable.",
         )
     if state.run is not None and state.interrupted:
         run = state.run

@@ -282,7 +282,7 @@ def _require_open(run: Run | None, now: JournalState) -> None:
         raise DrError(
             "run_ended",
             f'The run "{run and run.id}" has ended meanwhile, so it cannot be taken over.',
-            "Start the same playbook again: it checks the present state.",
+            "Start the same playbook again: it checks the current state.",
         )
 
 

@@ -446,7 +446,7 @@ class Pair:
         return self.engine.reverse_flows(source, target, self.topics)
 
     def unless_away(self, work: Callable[[], list[str]], doubt: str) -> list[str]:
-        """Return the result of ``work``. With ``partial``, an error becomes the text that ``doubt`` is unknown."""
+        """Return the texts from ``work``. If it raises and ``partial`` was set, return "<doubt> is unknown: ..."."""
         try:
             return work()
         except DrError as error:

@@ -216,7 +216,7 @@ class _Job:
         return committed
 
     def _checkpoints_end(self) -> int | None:
-        """Return the log end of MirrorMaker 2's checkpoint topic for these groups on Y; None: no such topic exists."""
+        """Return the log end of the checkpoint topic of the flow X -> Y, on Y. None: the topic does not exist."""
         kafka, topic = self.pair.kafka[self.y], self.pair.naming.checkpoints(self.x)
         if describe(kafka, [topic])[topic] is None:
             return None

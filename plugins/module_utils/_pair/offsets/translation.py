@@ -268,9 +268,9 @@ class Translation:
             first = unread[0]
             return DrError(
                 "unreplicated_records",
-                f'{len(unread)} committed offsets cannot be moved yet. Group "{first["group"]}": {first["reason"]}.',
-                f"Let the groups read these records on {self.x} first. If no application needs the records, commit an"
-                " offset after them.",
+                f'{len(unread)} committed offsets cannot be translated. Group "{first["group"]}": {first["reason"]}.',
+                f"Let the groups read these records on {self.x}, then start the same playbook again. If no application"
+                f" needs the records, commit an offset after them on {self.x}.",
             )
         unknown = [row for row in rows if row["offset"] is None]
         if unknown:
