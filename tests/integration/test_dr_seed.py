@@ -570,7 +570,7 @@ def test_offsets_that_fit_both_logs_are_kept_and_a_foreign_record_on_the_target_
         error = pair.refused(THERE, topic)
         assert error["code"] == "cut_unknown"
         assert f"{topic}-{partition} on {B} holds records up to offset {place + 1}" in error["message"]
-        assert f"its last record there (offset {place}) lies 0 times on {P}" in error["message"]
+        assert f"its last record there (offset {place}) occurs 0 times on {P}" in error["message"]
 
 
 @pytest.mark.parametrize("start", [0, 5], ids=["whole log", "expired up to the offset"])
@@ -675,7 +675,7 @@ def test_a_last_record_that_does_not_occur_exactly_once_gives_no_cut(pair: LabPa
     error = pair.refused(BACK, topic)
     assert error["code"] == "cut_unknown"
     assert f"{topic}-1 on {P} holds records up to offset 3" in error["message"]
-    assert f"its last record there (offset 2) lies {times} times on {B}" in error["message"]
+    assert f"its last record there (offset 2) occurs {times} times on {B}" in error["message"]
 
 
 def test_a_target_whose_records_have_expired_gives_no_cut(pair: LabPair) -> None:
