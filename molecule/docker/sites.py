@@ -160,7 +160,10 @@ def up(names: Names, root: Path, image: str) -> dict[str, dict[str, str]]:
     both.start(names.apps, homes, "sleep", "infinity")
     write_atomically(root / "addresses.json", json.dumps(by_container))
     return {
-        alias: {key: getattr(site, key) for key in ("bootstrap_servers", "connect_url", "cluster_id")}
+        alias: {
+            **{key: getattr(site, key) for key in ("bootstrap_servers", "connect_url", "cluster_id")},
+            "connect_urls": [site.connect_url],
+        }
         for alias, site in sites.items()
     }
 
