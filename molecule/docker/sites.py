@@ -120,7 +120,7 @@ class Containers:
         docker("start", name)
 
 
-def up(names: Names, root: Path, image: str) -> dict[str, dict[str, str]]:
+def up(names: Names, root: Path, image: str) -> dict[str, dict[str, str | list[str]]]:
     """Remove and recreate both sites. Returns before Kafka is ready, which takes some seconds."""
     down(names)
     shutil.rmtree(root, ignore_errors=True)
