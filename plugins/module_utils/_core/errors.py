@@ -30,13 +30,14 @@ def one_text(*texts: str) -> str:
 
 
 def with_alias(text: str, endpoint: str, clusters: Mapping[str, Any]) -> str:
-    """Add the cluster's alias after its address in ``text``. ``clusters``: by alias, as in the inventory."""
+    """Add the cluster's alias after its address in ``text``, once. ``clusters``: by alias, as in the inventory."""
     for alias, cluster in clusters.items():
         known = cluster if isinstance(cluster, Mapping) else {}
         # An engine's section of a cluster has its address in `url`.
         urls = [value.get("url") for value in known.values() if isinstance(value, Mapping)]
         if endpoint and endpoint in (known.get("bootstrap_servers"), known.get("connect_url"), *urls):
-            return text.replace(f'"{endpoint}"', f'"{endpoint}" ({alias})', 1)
+            named = f'"{endpoint}" ({alias})'
+            return text if named in text else text.replace(f'"{endpoint}"', named, 1)
     return text
 
 
