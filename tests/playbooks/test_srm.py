@@ -163,7 +163,7 @@ def test_enable_explains_a_line_from_the_documentation_and_writes_the_effective_
     pasted = Site(pair, "B")
     pasted.set_lines([*pasted.lines(), "P->B=true"])
     done = pair.playbook("enable", {"kafka_dr_confirm": "P"})
-    assert 'The line "P->B" is ignored: "P->B.enabled" switches a flow on.' in done["output"]
+    assert 'The line "P->B" has no effect: "P->B.enabled" enables a flow.' in done["output"]
     for site in sites(pair).values():
         assert {"P->B.enabled=true", "B->P.enabled=true"} <= set(site.lines())
         assert "B->P.sync.group.offsets.enabled=false" in site.lines()
@@ -214,7 +214,7 @@ def test_readiness_reads_the_lists_and_reports_disabled_or_stale_settings(pair: 
     command = [*tool, "topics", "--source", "P", "--target", "B", "--remove", "Payments"]
     subprocess.run(command, check=True, capture_output=True, env=own)
     answer, text = readiness(pair)["flow_carries"]
-    assert (answer, text) == ("NO", 'Streams Replication Manager excludes the topic "Payments"')
+    assert (answer, text) == ("NO", 'Streams Replication Manager leaves out the topic "Payments"')
 
     declared["B"]["command"] = ["/nowhere/srm-control"]
     answer, text = readiness(pair, kafka_dr_srm=declared)["flow_carries"]
