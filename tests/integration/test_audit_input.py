@@ -58,7 +58,7 @@ CASES: dict[str, tuple[Change, tuple[str, ...], dict[str, str], str]] = {
         "Cluster P",
     ),
     "no java": (lambda d: None, (), {"JAVA_HOME": "/nonexistent"}, "Spark needs Java 17 or newer"),
-    "no connector": (lambda d: None, ("--jars", "/nonexistent"), {}, "lacks spark-sql-kafka"),
+    "no connector": (lambda d: None, ("--jars", "/nonexistent"), {}, "must contain spark-sql-kafka"),
     "no such setting": (lambda d: None, ("--conf", "spark"), {}, "--conf takes name=value"),
 }
 
