@@ -49,7 +49,7 @@ CASES: dict[str, tuple[Change, tuple[str, ...], dict[str, str], str]] = {
         lambda d: d["clusters"]["B"].update(bootstrap_servers="127.0.0.1:1", client=SHORT),
         (),
         {},
-        "Cluster B (127.0.0.1:1) did not answer",
+        "Cluster B (127.0.0.1:1) did not return its cluster id within",
     ),
     "wrong credentials": (
         lambda d: d["clusters"]["P"].update(client={"security.protocol": "SSL", **SHORT}),
@@ -58,7 +58,7 @@ CASES: dict[str, tuple[Change, tuple[str, ...], dict[str, str], str]] = {
         "Cluster P",
     ),
     "no java": (lambda d: None, (), {"JAVA_HOME": "/nonexistent"}, "Spark needs Java 17 or newer"),
-    "no connector": (lambda d: None, ("--jars", "/nonexistent"), {}, "must contain spark-sql-kafka"),
+    "no connector": (lambda d: None, ("--jars", "/nonexistent"), {}, "lacks spark-sql-kafka"),
     "no such setting": (lambda d: None, ("--conf", "spark"), {}, "--conf takes name=value"),
 }
 

@@ -88,7 +88,7 @@ def test_one_altered_record_is_reported_with_its_offset(pair: Scenario) -> None:
 @pytest.mark.parametrize(
     ("variables", "text"),
     [
-        ({"kafka_dr_spark_jars": "/nonexistent"}, "must contain spark-sql-kafka"),
+        ({"kafka_dr_spark_jars": "/nonexistent"}, "lacks spark-sql-kafka"),
         ({"kafka_dr_spark_python": "/nonexistent/python"}, "could not be started"),
         ({"kafka_dr_audit_timeout": 2}, "did not end within 2 s"),
     ],
