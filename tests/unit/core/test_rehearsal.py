@@ -13,7 +13,7 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.goals import flow_goals
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import rehearsal as rehearsal
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import rehearsal
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.layout import laid_out
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
