@@ -12,8 +12,7 @@ from ansible import context
 from ansible.errors import AnsibleFilterError
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import layout
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import rehearsal
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import layout, rehearsal
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import advice
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import cutover as report
