@@ -127,8 +127,8 @@ class HttpClient:
         while True:
             left = bound - (self._now() - start)
             # A worker may have received a write that got no response, so only a read is tried on every worker.
-            others = len(self._urls) - tried if method == "GET" else 0
-            outcome = self._attempt(method, path, body, max(left / (1 + max(others, 0)), 0.5))
+            shares = 1 + len(self._urls) - tried if method == "GET" else 1
+            outcome = self._attempt(method, path, body, max(left / shares, 0.5))
             if isinstance(outcome, NoAnswer) and self._next_worker(outcome, method, tried):
                 tried += 1
                 continue

@@ -6,12 +6,14 @@
 from __future__ import annotations
 
 import itertools
+import json
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
 
+from kills import disturbed
 from lab.lab import Lab
 from scenario import Scenario, totals
 
@@ -116,20 +118,16 @@ def test_a_round_trip_with_one_broker_of_each_cluster_down(pair: Scenario) -> No
 
 
 def test_one_of_two_workers_dies_while_the_flow_is_stopped(pair: Scenario) -> None:
-    """The first worker in ``connect_url`` fails, so requests go to the next one."""
+    """The first worker in ``connect_url`` dies at the barrier, so requests go to the next one."""
     lab = Lab(pair.folder, quiet=True)
     killed: list[bool] = []
-
-    def kill(lab: Lab, done: threading.Event) -> None:
-        if not killed:
-            killed.append(lab.kill("B", "connect"))
-        done.wait(5.0)
-
-    with meanwhile(kill, pair.folder):
-        report = pair.move("failover_cutoff", "B")
-    assert killed == [True]
+    confirmed = {"kafka_dr_confirm": "B"}
+    rc, output = disturbed(
+        pair, "phase_barrier.yml", "failover_cutoff", confirmed, lambda _run: killed.append(lab.kill("B", "connect"))
+    )
+    assert (rc, killed) == (0, [True]), output[-2000:]
     lab.start("B", "connect")
-    proven(report, pair)
+    proven(json.loads((pair.reports / "cutoff-B.json").read_text()), pair)
     proven(pair.move("failback", "P"), pair)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils import _guard
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
 from yamls import load_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -204,14 +204,44 @@ def test_a_module_that_lost_its_run_fails_with_run_superseded(raises: bool, monk
             raise failure
         return result(failure=failure)
 
-    monkeypatch.setattr(guard.Guard, "_require", lambda _self: refuse())
-    monkeypatch.setattr(guard.Held, "of", lambda _option: object())
+    claim = SimpleNamespace(run="r", lease=None, require=lambda _state, _leases: refuse())
+    hold(monkeypatch, claim, lambda: None)
     module = SimpleNamespace(params={"guard": {}}, check_mode=False)
     if raises:
         with pytest.raises(DrError, match=r"^overtaken"):
             guard.guarded(work)(module)
     else:
         assert guard.guarded(work)(module).failure.code == "run_superseded"
+
+
+def test_a_journal_that_is_read_at_the_second_try_is_no_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+    """R35: a wait that repeats its step until the journal responds has lost nothing."""
+    guard = importlib.import_module(f"ansible_collections.{OURS}plugins.module_utils._pair.journal.guard")
+    result = importlib.import_module(f"ansible_collections.{OURS}plugins.module_utils._module").Result
+    reads: list[int] = []
+
+    def read() -> None:
+        reads.append(1)
+        if len(reads) == 1:
+            raise Unreachable("kafka_unreachable", "The journal did not respond.")
+
+    def work(_module: Any) -> Any:
+        with contextlib.suppress(Unreachable):
+            _guard.require_ownership()
+        _guard.require_ownership()
+        return result()
+
+    hold(monkeypatch, SimpleNamespace(run="r", lease=None, require=lambda _state, _leases: None), read)
+    assert guard.guarded(work)(SimpleNamespace(params={"guard": {}}, check_mode=False)).failure is None
+    assert len(reads) == 2
+
+
+def hold(monkeypatch: pytest.MonkeyPatch, claim: Any, read: Callable[[], None]) -> None:
+    """Let the option ``guard`` be this claim, and ``read`` what reading the journal does."""
+    guard = importlib.import_module(f"ansible_collections.{OURS}plugins.module_utils._pair.journal.guard")
+    monkeypatch.setattr(guard.Held, "of", lambda _option: SimpleNamespace(claim=claim))
+    monkeypatch.setattr(guard.Guard, "_connected", lambda _self: {})
+    monkeypatch.setattr(guard.Guard, "_state", lambda _self, _kafkas: read())
 
 
 def refuse() -> None:

@@ -250,6 +250,9 @@ def test_an_address_is_shown_with_its_alias() -> None:
     assert with_alias(f'Kafka at "{B}" did not answer.', B, clusters) == f'Kafka at "{B}" (B) did not answer.'
     text = with_alias('Kafka Connect at "http://w1:8083" refused.', "http://w1:8083", clusters)
     assert text == 'Kafka Connect at "http://w1:8083" (P) refused.'
+    several = {"P": {"bootstrap_servers": P, "connect_url": "http://w1:8083, http://w2:8083"}}
+    assert '"http://w2:8083" (P)' in with_alias('At "http://w2:8083".', "http://w2:8083", several)
+    assert with_alias(text, "http://w1:8083", several) == text
     assert '"https://cm:7183" (B)' in with_alias('At "https://cm:7183".', "https://cm:7183", clusters)
     for endpoint in ("", "other:9092"):
         assert with_alias("no", endpoint, {**clusters, "odd": "text"}) == "no"

@@ -35,7 +35,8 @@ def with_alias(text: str, endpoint: str, clusters: Mapping[str, Any]) -> str:
         known = cluster if isinstance(cluster, Mapping) else {}
         # An engine's section of a cluster has its address in `url`.
         urls = [value.get("url") for value in known.values() if isinstance(value, Mapping)]
-        if endpoint and endpoint in (known.get("bootstrap_servers"), known.get("connect_url"), *urls):
+        workers = (known.get("connect_url") or "").replace(" ", "").split(",")
+        if endpoint and endpoint in (known.get("bootstrap_servers"), *workers, *urls):
             named = f'"{endpoint}" ({alias})'
             return text if named in text else text.replace(f'"{endpoint}"', named, 1)
     return text

@@ -64,23 +64,21 @@ class Guard:
         self._copies: JournalCopies | None = None
         self._book: Book | None = None
         self._lock = Lock()
-        #: The error of the first proof that failed.
-        self.refusal: DrError | None = None
+        #: The error of the claim that was lost. A copy that could not be read is none: a wait may read it again (R35).
+        self.lost: DrError | None = None
 
     def __call__(self) -> None:
         """Raise ``run_superseded`` if another controller has taken over."""
-        try:
-            self._require()
-        except DrError as error:
-            self.refusal = self.refusal or error
-            raise
-
-    def _require(self) -> None:
         with self._lock:
             kafkas = self._connected()
             held, claim = self._held, self._held.claim
             state = self._state(kafkas) if claim.run else JournalState()
-            claim.require(state, leases_of(kafkas, held.state_topic, held.pair) if claim.lease else ())
+            leases = leases_of(kafkas, held.state_topic, held.pair) if claim.lease else ()
+            try:
+                claim.require(state, leases)
+            except DrError as error:
+                self.lost = self.lost or error
+                raise
 
     def _connected(self) -> dict[str, Kafka]:
         if self._kafkas is None:
@@ -116,9 +114,9 @@ def guarded(work: Callable[[AnsibleModule], Result]) -> Callable[[AnsibleModule]
             with owned(guard):
                 result = work(module)
         except DrError as error:
-            raise guard.refusal or error from error
+            raise guard.lost or error from error
         # A reconciler reports each failed step as its own error. The cause of all of them is the lost ownership.
-        result.failure = guard.refusal or result.failure
+        result.failure = guard.lost or result.failure
         return result
 
     return proven
