@@ -26,15 +26,17 @@ export NO_MKDOCS_2_WARNING := 1
 export MOLECULE_GLOB := molecule/*/molecule.yml
 
 PLUGINS := ansible_collections.switchback.kafka_dr.plugins
-TYPED := module_utils modules action filter plugin_utils doc_fragments
+TYPED := module_utils modules action callback filter plugin_utils doc_fragments
 SAY := @printf '==> %s\n'
 
 .PHONY: help
 help:  ## show this list
 	@echo 'switchback.kafka_dr: make <target>'
-	@awk -F ':.*  ## ' '/^[a-z-]+:.*  ## / {printf "  %-13s %s\n", $$1, $$2}' Makefile
+	@for group in 'try it' 'test it' 'work on it'; do echo; echo "$$group"; awk -F ':.*  ## ' -v group="$$group" \
+	'/^##@ / {here = substr($$0, 5) == group} here && /^[a-z-]+:.*  ## / {printf "  %-13s %s\n", $$1, $$2}' Makefile; done
 
 # ---- what the other targets need ----------------------------------------------------------------------------
+##@ work on it
 
 .PHONY: setup
 setup: venv java link  ## virtual environment with pinned packages, Java, import link
@@ -61,6 +63,7 @@ lock: venv  ## pin versions and hashes: requirements.in to requirements.txt
 	@bash tests/support/lock.sh
 
 # ---- the lab and what runs on it ----------------------------------------------------------------------------
+##@ try it
 
 .PHONY: jars
 jars: run-setup  ## fetch and verify the Kafka and Spark jars
@@ -83,6 +86,7 @@ demo: run-setup  ## from nothing to a proven failover and failback, with a short
 	@python tests/support/demo.py $(if $(ENGINE),'--engine=$(ENGINE)') $(if $(TAMPER),--tamper)
 
 # ---- tests --------------------------------------------------------------------------------------------------
+##@ test it
 
 .PHONY: test
 test: setup  ## what must pass before a change: everything but the long tests (make playbooks)
@@ -185,16 +189,17 @@ artifact: setup  ## the tarball in build/dist: its contents, Galaxy's importer, 
 integration: modules playbooks  ## each module and playbook on real clusters
 
 # Spark at size, and what the tests themselves stand on: minutes, and seldom touched.
-LONG := $(patsubst %,tests/integration/test_%.py,audit_corpus audit_cluster lab lab_secure srm_emulator)
+LONG := $(patsubst %,tests/integration/test_%.py,audit_corpus audit_cluster audit_input lab lab_secure srm_emulator)
 
 .PHONY: modules
 modules: setup
 	$(SAY) 'modules: pytest tests/integration (modules on the lab)'
 	@pytest -m 'not soak' -n 2 --dist loadfile --durations=15 tests/integration $(LONG:%=--ignore=%)
 
-# More than half of the time of the long tests. Molecule moves a pair of the policy identity too, test_secure has a
-# drill, and tests/integration adopts flows, carries records without a timestamp and proves ownership.
-LONGEST := $(patsubst %,tests/playbooks/test_%.py,adopt applications awx_load brokers copy_again exact frozen identity 	predictions rebuild rehearse untimed)
+# Two thirds of the time of the long tests. For what they cover, Molecule has a scenario (identity, secure, srm), or
+# tests/integration has cases (adoption, records without a timestamp, ownership, offsets).
+LONGEST := $(patsubst %,tests/playbooks/test_%.py,adopt applications awx_load awx_lost brokers copy_again discover exact \
+	frozen identity least_privilege logins one_replica patterns predictions processor rebuild records_gone rehearse secure shapes srm untimed versions)
 
 # FAST is for CI, which is to take less than an hour for everything, on a machine that may be slow.
 .PHONY: playbooks
@@ -211,21 +216,13 @@ runner: setup  ## playbooks as AWX starts them
 molecule: setup  ## Molecule scenarios, on labs and in containers; ONLY=<name>
 	@bash tests/support/molecule.sh $(if $(ONLY),test '--scenario-name=$(ONLY)')
 
-.PHONY: diagrams
-diagrams: setup  ## draw docs/images/*.svg from the code
-	@python tests/support/docs_diagrams.py
-
-.PHONY: error-codes
-error-codes: setup  ## write docs/error-codes.md from the code
-	@python tests/support/error_catalogue.py
-
 # In `make test` too: a link breaks with any change of a heading, and it takes a minute or so.
 .PHONY: docs
 docs: setup chromium  ## the documentation as a site in build/site, then every page in a real browser
 	$(SAY) 'docs: mkdocs build, into build/site'
 	@mkdocs build --quiet
 	$(SAY) 'docs: links, anchors, narrow screens, requests to elsewhere (Chromium)'
-	@pytest tests/docs/test_site.py
+	@pytest tests/docs/test_site.py tests/docs/test_report_pages.py
 
 .PHONY: chromium
 chromium:
@@ -253,11 +250,28 @@ chaos: setup  ## cutovers that are killed, or whose clusters are hurt, and start
 	$(SAY) 'chaos: an hour or so; table in build/chaos/report.json'
 	@python tests/chaos $(if $(ONLY),'--only=$(ONLY)') $(if $(SEED),'--seed=$(SEED)')
 
+.PHONY: compatibility
+compatibility: setup classes  ## a round trip and the audit with each pair of Kafka versions; ONLY=<version>, PAGE=1: the page alone
+	$(SAY) 'compatibility: an hour or so; build/compatibility/report.json and docs/compatibility.md'
+	@python tests/compatibility $(if $(ONLY),'--only=$(ONLY)') $(if $(PAGE),--page)
+
 .PHONY: kerberos
 kerberos: setup  ## modules, Connect and Spark against a real KDC, with a confluent-kafka built for it
 	@bash tests/support/kerberos.sh
 	$(SAY) 'kerberos: pytest tests/kerberos'
 	@KAFKA_DR_WHEEL_PYTHON=$(ROOT)/.venv/bin/python build/kerberos/venv/bin/python -m pytest tests/kerberos
+
+# ---- what is written from the code ---------------------------------------------------------------------------
+##@ work on it
+
+.PHONY: diagrams
+diagrams: setup  ## draw docs/images/*.svg from the code
+	@python tests/support/docs_diagrams.py
+
+.PHONY: error-codes
+error-codes: setup  ## write docs/error-codes.md and docs/rights.md from the code
+	@python tests/support/error_catalogue.py
+	@PYTHONPATH=build/collections python tests/support/rights_page.py
 
 .PHONY: changelog
 changelog: venv link  ## write CHANGELOG.md and changelogs/changelog.yaml from the fragments

@@ -22,7 +22,8 @@ options:
         C(client)), C(connect_client) (see O(switchback.kafka_dr.connect_mirror#module:connect_client)) and
         C(cluster_id). With C(cluster_id), a module refuses any other cluster.
       - C(topics) (required) lists the names of the original topics. They are the same on both clusters. C(groups) lists
-        the consumer groups that move with the applications.
+        the consumer groups that move with the applications. C(patterns) holds, for C(topics) and C(groups), the
+        patterns of the inventory, each with C(match) and C(exclude). The two lists hold what they took.
       - C(group_topics) maps a group to the original topics that it reads. A group without an entry reads the topics on
         which it has committed offsets.
       - C(policy) is V(default) (replicas are prefixed with the source alias) or V(identity) (replicas have the name of

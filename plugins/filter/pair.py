@@ -16,17 +16,23 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventor
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import advice
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import cutover as report
+from ansible_collections.switchback.kafka_dr.plugins.plugin_utils.local_run import load_modules
 
 
-def pair(variables: Mapping[str, Any], hosts: Mapping[str, Sequence[str]] | None = None) -> dict[str, Any]:
+def pair(
+    variables: Mapping[str, Any],
+    hosts: Mapping[str, Sequence[str]] | None = None,
+    resolved: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
     """Check all ``kafka_dr_*`` variables of a host, and return the pair that they describe.
 
     ``variables``: by name, with the prefix. ``hosts``: Ansible's ``groups``. None: do not check the hosts of
-    applications.
+    applications. ``resolved``: what the module ``dr_pattern_info`` returns; None: the names of topics and groups that
+    patterns take are not known yet.
     """
     short = {name.removeprefix("kafka_dr_"): value for name, value in variables.items()}
     try:
-        return layout.laid_out(derive_pair(short, hosts=hosts))
+        return layout.laid_out(derive_pair(short, hosts=hosts, resolved=resolved))
     except DrError as error:
         raise AnsibleFilterError(error.sentence()) from None
 
@@ -42,7 +48,8 @@ def rehearsal_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, A
 def run_whole(host: str) -> str:
     """Return ``host`` unchanged if the command line selects it and every task, else raise an error.
 
-    For the keyword ``hosts`` of a play, which no tag can leave out.
+    For the keyword ``hosts`` of a play, which no tag can leave out. Ansible templates it before it forks, so this also
+    loads the modules that all forks need.
     """
     if not host.strip():
         raise AnsibleFilterError("kafka_dr_run_on is empty, wanted a host of the Ansible inventory.")
@@ -55,6 +62,7 @@ def run_whole(host: str) -> str:
         raise AnsibleFilterError(
             "This playbook must run whole. Start it without --tags, --skip-tags, --start-at-task and --limit."
         )
+    load_modules()
     return host
 
 

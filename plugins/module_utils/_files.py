@@ -8,18 +8,19 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import socket
 import tarfile
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from ._core.errors import DrError
 
-__all__ = ["is_as_wanted", "require_file", "write_archive", "write_whole"]
+__all__ = ["is_as_wanted", "require_file", "write_archive", "write_parts", "write_whole"]
 
 
 def require_file(name: str, path: str, owner: str) -> None:
@@ -52,7 +53,7 @@ def is_as_wanted(path: Path, content: str, mode: int) -> bool:
 
 def write_whole(path: Path, content: str, mode: int) -> None:
     """Write a file atomically: a reader sees either the old or the new content. Keeps owner and group."""
-    _write(path, content.encode(), mode)
+    _put(path, _written(path, [content.encode()])[0], mode)
 
 
 def write_archive(path: Path, texts: Mapping[str, str], mode: int) -> None:
@@ -64,20 +65,68 @@ def write_archive(path: Path, texts: Mapping[str, str], mode: int) -> None:
             entry = tarfile.TarInfo(name)
             entry.size, entry.mode, entry.mtime = len(content), 0o600, int(time.time())
             archive.addfile(entry, io.BytesIO(content))
-    _write(path, packed.getvalue(), mode)
+    _put(path, _written(path, [packed.getvalue()])[0], mode)
 
 
-def _write(path: Path, content: bytes, mode: int) -> None:
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+def write_parts(path: Path, parts: Iterable[str], mode: int, check: bool) -> tuple[str, bool]:
+    """Write a file like ``write_whole``, with one part in memory at a time, unless it has this content.
+
+    Return the SHA-256 of the content, and whether the file was changed. ``check``: would be changed.
+    """
+    data = (part.encode() for part in parts)
+    if check:
+        digest = _sha256(data)
+        return digest, digest != _digest_of(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary, digest = _written(path, data)
+    if digest == _digest_of(path):
+        temporary.unlink()
+        return digest, False
+    _put(path, temporary, mode)
+    return digest, True
+
+
+def _sha256(parts: Iterable[bytes]) -> str:
+    digest = hashlib.sha256()
+    for part in parts:
+        digest.update(part)
+    return digest.hexdigest()
+
+
+def _digest_of(path: Path) -> str | None:
+    """The SHA-256 of a file; None if it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return _sha256(iter(lambda: file.read(1 << 20), b""))
+    except OSError:
+        return None
+
+
+def _written(path: Path, parts: Iterable[bytes]) -> tuple[Path, str]:
+    """Write a temporary file beside ``path``, and return it with its SHA-256."""
+    digest = hashlib.sha256()
+    # A file name may have 255 bytes, and the temporary one is longer.
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            for part in parts:
+                digest.update(part)
+                file.write(part)
             file.flush()
             os.fsync(file.fileno())
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+    return Path(temporary), digest.hexdigest()
+
+
+def _put(path: Path, temporary: Path, mode: int) -> None:
+    """Let ``temporary`` take the place of ``path``, with its owner and group."""
+    try:
         if path.exists():
             os.chown(temporary, path.stat().st_uid, path.stat().st_gid)
         os.chmod(temporary, mode)  # noqa: PTH101 - beside chown, the same object
         os.replace(temporary, path)  # noqa: PTH105
     except BaseException:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import socket
 import ssl
 import time
 from collections.abc import Callable, Mapping
@@ -75,14 +76,14 @@ class Answer:
 
 
 class NoAnswer(Unreachable):
-    """The server did not answer.
+    """The server did not answer. It may be restarting, so the error is retriable unless its name is unknown.
 
-    ``kind``: ``refused`` (nothing was sent), ``dropped`` (the connection broke) or ``silent`` (no response in time). In
-    the last two cases the server may have received the request.
+    ``kind``: ``refused`` or ``unknown_host`` (nothing was sent), ``dropped`` (the connection broke) or ``silent`` (no
+    response in time). In the last two cases the server may have received the request.
     """
 
     def __init__(self, kind: str, code: str, message: str, hint: str, endpoint: str) -> None:
-        super().__init__(code, message, hint, endpoint)
+        super().__init__(code, message, hint, endpoint, retriable=kind != "unknown_host")
         self.kind = kind
 
 
@@ -144,7 +145,7 @@ class HttpClient:
         if len(self._urls) == 1:
             return False
         self.url = self._urls[(self._urls.index(self.url) + 1) % len(self._urls)]
-        return tried < len(self._urls) and (outcome.kind == "refused" or method == "GET")
+        return tried < len(self._urls) and (outcome.kind in ("refused", "unknown_host") or method == "GET")
 
     def _attempt(self, method: str, path: str, body: Any, timeout: float) -> Answer | NoAnswer:
         """Make one attempt. Raises an error that a repetition cannot help, such as an untrusted certificate."""
@@ -176,6 +177,9 @@ class HttpClient:
         what = f"no answer within {timeout:.3g} s" if isinstance(cause, TimeoutError) else str(cause)
         hint = f"Check that {name} runs and that this host can reach it."
         text = f'The request to {name} at "{self.url}" failed: {doing}: {what}.'
+        if isinstance(cause, socket.gaierror):
+            hint = f"Correct the host name in {prefix}_url, or the name service of this host."
+            return NoAnswer("unknown_host", f"{prefix}_unreachable", text, hint, self.url)
         if isinstance(cause, ConnectionRefusedError):
             return NoAnswer("refused", f"{prefix}_unreachable", text, hint, self.url)
         # This includes RemoteDisconnected: the server stopped during the request, or a proxy lost its connection.

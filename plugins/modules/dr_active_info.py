@@ -32,6 +32,12 @@ options:
     description: Whether to observe which originals grow even if the journal names the active cluster.
     type: bool
     default: false
+  engine:
+    description:
+      - Whether to require that what runs the flows responds and has a supported version. Kafka Connect workers must run
+        Kafka 3.7 or later.
+    type: bool
+    default: false
   window:
     description: Seconds between the two observations that show whether originals grow.
     type: float
@@ -66,6 +72,17 @@ grown:
   returned: success
   type: dict
   sample: {P: ['a producer of "Payments-0" (its log end on P increased)'], B: []}
+moved:
+  description: Whether the applications live on another cluster than the journal names, or than the home of a new pair.
+  returned: success
+  type: bool
+  sample: false
+returning_flows:
+  description: The flow of a cluster that a disaster failover left, if it is stopped until the cluster returns.
+  returned: success
+  type: list
+  elements: dict
+  sample: [{source: P, target: B}]
 journaled:
   description: The alias that the journal names. Null if the journal is missing or empty.
   returned: success
@@ -86,6 +103,7 @@ SPEC = ArgumentSpec(
     {
         "asked": {"type": "str", "default": ""},
         "observe": {"type": "bool", "default": False},
+        "engine": {"type": "bool", "default": False},
         "window": {"type": "float", "default": 2.0},
     }
 ).merge(pair_option())
@@ -99,6 +117,7 @@ def work(module: AnsibleModule) -> Result:
             pair=pair_spec(params),
             asked=params["asked"],
             observe=params["observe"],
+            engine=params["engine"],
             window=params["window"],
             request_timeout=params["request_timeout"],
         )

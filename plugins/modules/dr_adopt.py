@@ -11,7 +11,7 @@ module: dr_adopt
 short_description: Take over a MirrorMaker 2 flow that already exists (internal step)
 version_added: 1.0.0
 description:
-  - C(roles/replication/tasks/enable.yml) calls this module to check what it can take over, and
+  - C(roles/replication/tasks/enable_check_start.yml) calls this module to check what it can take over, and
     C(roles/replication/tasks/adopt.yml) to take it over.
   - Another connector or a dedicated MirrorMaker 2 has run the flow until now. The pair's connector must continue from
     the offset that it has reached. From the beginning, it would replicate every record a second time.

@@ -55,7 +55,7 @@ first_write:
   type: dict
   sample: {verdict: PROVEN, reason: first records of 1 topics read back}
 groups:
-  description: C(verdict) (PROVEN, REFUTED or UNKNOWN) and C(reason) for the groups.
+  description: C(verdict) (PROVEN, REFUTED, UNKNOWN, or NOT_APPLICABLE without groups) and C(reason) for the groups.
   returned: when the cluster responded
   type: dict
   sample: {verdict: PROVEN, reason: "1 groups have members, and no committed offset is too low"}

@@ -136,7 +136,7 @@ audit:
   returned: success
   type: dict
   sample:
-    schema: switchback.kafka_dr/audit/1
+    schema: switchback.kafka_dr/audit/2
     pair: B-P
     verdict: PROVEN
     partial: false

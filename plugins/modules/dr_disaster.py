@@ -11,7 +11,8 @@ module: dr_disaster
 short_description: Find committed offsets on the surviving cluster and journal the barrier of a disaster (internal step)
 version_added: 1.0.0
 description:
-  - C(roles/cutover/tasks/survey.yml) calls this module. It needs nothing from O(leave).
+  - C(roles/cutover/tasks/preflight_disaster.yml) and C(roles/cutover/tasks/phase_survey.yml) call this module.
+    It needs nothing from O(leave).
   - Stops the flow from O(leave) to O(enter) on the workers of O(enter). Finds an offset for every group and partition
     from the data on O(enter). Appends the offsets to the journal there, as the phase C(barrier) of O(guard.run). Reads
     only the copy of the journal on O(enter).

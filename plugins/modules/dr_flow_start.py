@@ -11,7 +11,8 @@ module: dr_flow_start
 short_description: Check that flows start from offsets that fit their replicas (internal step)
 version_added: 1.0.0
 description:
-  - C(roles/replication/tasks/enable.yml) calls this module.
+  - C(roles/replication/tasks/enable_check_start.yml) and C(roles/replication/tasks/enable_stored_offsets.yml) call this
+    module.
   - A source connector without stored offsets replicates everything again. For each replica partition that holds or held
     records, the connector must store an offset whose record is the last record of the replica. Otherwise the task fails
     with C(offsets_do_not_fit). The module does not check a connector that already replicates the topic.

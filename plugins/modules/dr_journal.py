@@ -148,8 +148,10 @@ state:
       replicas. C(epoch) counts the runs, and C(born) is the time of the first event.
     - C(run) is the newest run with its finished phases and the name of its C(pair). C(interrupted) is whether it has
       not ended.
-    - C(topic_ids) holds the topic ids by alias. C(left) holds, by alias, the facts of the barrier when the applications
-      last left that cluster. C(cuts) holds the cuts of a pair with the policy identity, oldest first.
+    - C(topics) holds the partition counts of the topics that the pair had when it was enabled, by name (null if an
+      older release enabled it), and C(groups) its groups. C(topic_ids) holds the topic ids by alias.
+    - C(left) holds, by alias, the facts of the barrier when the applications last left that cluster. C(cuts) holds the
+      cuts of a pair with the policy identity, oldest first.
     - C(offset_syncs_start) holds, by flow and topic, the first offset-sync that is about the present topics.
       C(unreplicated_below) holds, by alias and replica, the offsets below which no other cluster has the records.
       C(held) holds the former
@@ -181,6 +183,8 @@ state:
       left_at: null
       ended: null
       result: null
+    topics: {Payments: 12}
+    groups: [settlement]
     topic_ids: {P: {Payments: 1cXtYB3QQDuJ4ABiLBn6cA}}
     left: {}
     cuts: []

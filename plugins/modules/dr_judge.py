@@ -25,8 +25,9 @@ options:
       - V(at_rest) decides whether a pair whose applications already live on the wanted cluster is in the state that it
         should be in.
       - V(stopped) returns where and why a cutover stopped, and what to do next.
+      - V(arrived) returns since when the applications run on the cluster being entered.
     type: str
-    choices: [cutover, disaster, at_rest, stopped]
+    choices: [cutover, disaster, at_rest, stopped, arrived]
     required: true
   facts:
     description: What the roles of this collection observed. The keys depend on O(kind).
@@ -57,7 +58,8 @@ RETURN = r"""
 judgement:
   description:
     - C(problems) lists why the cutover must not start. C(already) is whether the applications already live there, and
-      C(verdict) is the verdict about that. C(text) is the decision in words. With O(kind=stopped), only C(text).
+      C(verdict) is the verdict about that. C(text) is the decision in words. With O(kind=stopped) or
+      O(kind=arrived), it has only C(text).
   returned: success
   type: dict
   sample: {problems: [], already: false, verdict: UNKNOWN, text: The applications may move to B.}

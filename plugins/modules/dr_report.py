@@ -130,13 +130,14 @@ SPEC = ArgumentSpec(
 def work(module: AnsibleModule) -> Result:
     """Build the report and write it. Also returns a report that cannot be written."""
     params = module.params
-    built = document(params["kind"], params["facts"], time.time())
-    result = Result(extra={"report": built.content, "lines": built.lines, "note": built.note, "paths": [], "pages": []})
     prefix = "check-" if module.check_mode else ""
     names = [f"{prefix}{name}" for name in params["names"]]
+    folder = Path(params["folder"]).resolve()
+    built = document(params["kind"], params["facts"], time.time(), str(folder / f"{names[0]}.html") if names else "")
+    result = Result(extra={"report": built.content, "lines": built.lines, "note": built.note, "paths": [], "pages": []})
     try:
         if names:
-            result.extra |= _write_report(Path(params["folder"]).resolve(), names, built.content)
+            result.extra |= _write_report(folder, names, built.content)
         if params["metrics_file"] and built.metrics is not None and not module.check_mode:
             _write_metrics(Path(params["metrics_file"]).resolve(), built.metrics)
     except DrError as error:

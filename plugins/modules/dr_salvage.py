@@ -49,7 +49,9 @@ options:
     choices: [salvage, original]
     default: salvage
   folder:
-    description: Folder of the exported files, one C(<topic>-<partition>.jsonl) each, and C(index.json).
+    description:
+      - Folder of the exported files, one C(<topic>-<partition>.jsonl) each, and C(index.json). If that name would have
+        more than 255 characters, a digest replaces the end of the topic. C(index.json) names every file.
     type: path
   accept_expired:
     description: Topics whose tail may lack its beginning.

@@ -19,13 +19,13 @@ description:
     earlier rounds, stores the wanted ones and reads them back.
   - Journals them as the phase C(seeded) of O(guard.run). Without O(guard.run), the module journals O(cut) for the last
     run of the journal if that run was a disaster failover, which cannot seed the flow back itself.
-  - Reads the topic ids from the journal. With O(cut), a topic with another id fails the task. Without O(cut), records
+  - Reads the topic ids from the journal. With a cut, a topic with another id fails the task. Without a cut, records
     of a topic with another id or without an id count as unknown history.
-  - Without O(cut), as when a pair is enabled, a partition keeps the connector's stored offset if it fits both logs. If
+  - Without a cut, as when a pair is enabled, a partition keeps the connector's stored offset if it fits both logs. If
     the target was never written, the partition starts at 0. Otherwise the module finds the cut by content. The cut is
     then the offset after the only record on the source that equals the last record on the target. If there is no such
     record, the task fails and names what is missing.
-  - Without O(cut), the module does not change a running connector if the journal knows all topics and O(moved) is
+  - Without a cut, the module does not change a running connector if the journal knows all topics and O(moved) is
     V(false). It never starts the connector.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
@@ -43,7 +43,9 @@ options:
     type: str
     required: true
   cut:
-    description: The first offsets to replicate, as a dictionary from topic to partition to offset.
+    description:
+      - The first offsets to replicate, as a dictionary from topic to partition to offset.
+      - If not set and O(moved) is V(false), the cut of a disaster failover that could not seed this flow.
     type: dict
   ends:
     description:

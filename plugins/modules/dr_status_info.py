@@ -148,14 +148,18 @@ status:
     - C(groups) holds one row for each group, cluster, topic and partition. C(commit) is the committed offset, and
       C(read_to_end) whether the group has read everything. Both are null if unknown. C(members) names client id and
       host of the first members.
-    - C(missing) lists in words what is not (yet) as wanted. C(undeclared_topics) lists topics outside the pair on which
-      a group has committed offsets or members. C(out_of_scope) lists topics of the pair that a group uses although
-      C(group_topics) leaves them out, each with its evidence.
+    - C(missing) lists in words what is not (yet) as wanted, and C(not_observed) the part of it that could not be
+      observed. C(undeclared_topics) lists topics outside the pair on which a group has committed offsets or members.
+      C(out_of_scope) lists topics of the pair that a group uses although C(group_topics) leaves them out, each with
+      its evidence. C(unjoined) lists topics and groups that a pattern of the inventory takes on the source of a flow
+      and that are not in the pair, each with C(alias), C(kind) and C(name). It is null after a wait.
   returned: when the module has observed the pair
   type: dict
   sample:
     verdict: PROVEN
     missing: []
+    not_observed: []
+    unjoined: []
     undeclared_topics: []
     out_of_scope: []
     flows:

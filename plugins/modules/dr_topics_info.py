@@ -11,8 +11,8 @@ module: dr_topics_info
 short_description: Compare the topics of a pair with the inventory and the journal (internal step)
 version_added: 1.0.0
 description:
-  - C(roles/topics/tasks/main.yml), C(roles/replication/tasks/enable.yml) and C(roles/replication/tasks/hold.yml) call
-    this module.
+  - C(roles/topics/tasks/main.yml), C(roles/replication/tasks/enable_journal.yml),
+    C(roles/replication/tasks/enable_record.yml) and C(roles/replication/tasks/hold.yml) call this module.
   - Finds topics whose partition counts differ, replicas that are larger than their originals, and topics that were
     deleted and created again since the journal recorded their ids.
   - With O(hold), returns which retention settings to record and to set.

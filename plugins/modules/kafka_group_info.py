@@ -209,6 +209,7 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.group_observations import (
     Extra,
     GroupObservation,
@@ -275,7 +276,7 @@ class Watch:
         if topics is None:
             topics = {topic for committed_offsets in commits.values() for topic, number in committed_offsets}
         counts = {name: state.partitions for name, state in describe(self.kafka, sorted(topics)).items() if state}
-        partitions = {(topic, number) for topic, count in counts.items() for number in range(count)}
+        partitions = {Partition(topic, number) for topic, count in counts.items() for number in range(count)}
         return known_ranges(self.kafka, partitions, self.params["isolation"])
 
     def _data(self, commits: dict[Any, Any], ranges: dict[Any, Any]) -> dict[Any, Any]:

@@ -94,7 +94,9 @@ topics:
       description: Whether the topic exists. If it does not, all other values are null.
       type: bool
     topic_id:
-      description: Id of the topic. It changes when the topic is deleted and created again.
+      description:
+        - Id of the topic. It changes when the topic is deleted and created again.
+        - Null if the brokers assign none, before Kafka 2.8.
       type: str
     partitions:
       description: Number of partitions.
@@ -177,6 +179,7 @@ from typing import Any
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import is_internal
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import TopicState, topic_row
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka, connect
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import (
@@ -228,7 +231,7 @@ def observe(module: AnsibleModule) -> Result:
 def read_offsets(kafka: Kafka, states: list[TopicState], isolation: str) -> dict[Any, Any]:
     """Log start offset and log end offset of every partition of the topics."""
     return known_ranges(
-        kafka, {(state.name, index) for state in states for index in range(state.partitions)}, isolation
+        kafka, {Partition(state.name, index) for state in states for index in range(state.partitions)}, isolation
     )
 
 

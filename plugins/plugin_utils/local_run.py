@@ -7,21 +7,25 @@ Ansible normally sends a module as an archive, and Python compiles its sources a
 that takes a second of processor time, during which producers may be stopped. On the controller, the files exist, are
 compiled once, and Ansible itself is loaded. A fork of the worker becomes the module, reads its arguments from standard
 input as ``ansible-core`` documents for running a module directly, and prints its result. A crash of the module affects
-only the fork. On other hosts, and for tasks that need more than a plain local run, Ansible's normal action plugin runs
-the same module.
+only the fork: its error has the stack, and a module that only reads runs once more. On other hosts, and for tasks that
+need more than a plain local run, Ansible's normal action plugin runs the same module.
 """
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import json
+import multiprocessing
 import os
 import signal
 import sys
 import time
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryFile
+from types import ModuleType
 from typing import IO, Any, NoReturn
 
 from ansible import constants
@@ -29,6 +33,8 @@ from ansible.module_utils import _internal
 from ansible.module_utils.common.json import Direction, get_module_encoder
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 
 _PROFILE = "legacy"
 # Seconds between two reads of a module's progress. The last one delays the module's result, maybe within a downtime.
@@ -39,6 +45,23 @@ _PROGRESS = {"dr_audit": "audit ", "dr_status_info": "status "}
 # The value of ansible.cfg or ANSIBLE_PYTHON_INTERPRETER, if no variable is set. "auto" is not a path, so it is not a
 # plain local run.
 _INTERPRETER = constants.config.get_config_value("INTERPRETER_PYTHON")
+# The signals of a crash in native code, such as librdkafka. A process that the kernel or an operator ends has another.
+_CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
+_MODULES = "ansible_collections.switchback.kafka_dr.plugins.modules"
+# Modules that run while applications are stopped.
+_NEEDED_FAST = (
+    "client_control",
+    "dr_arrival_info",
+    "dr_barrier",
+    "dr_disaster",
+    "dr_fence",
+    "dr_guard_info",
+    "dr_journal",
+    "dr_status_info",
+    "kafka_group",
+)
+# What load_modules() has imported, by name.
+_loaded: dict[str, ModuleType] = {}
 _PLUGINS = Path(__file__).parents[1]
 # The folder that holds ansible_collections/switchback/kafka_dr/plugins.
 _ROOT = _PLUGINS.parents[3]
@@ -85,14 +108,14 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
         arguments = dict(self._task.args)
         self._update_module_args(name, arguments, variables)
         encoder = get_module_encoder(_PROFILE, Direction.CONTROLLER_TO_MODULE)
-        with TemporaryFile() as given, TemporaryFile() as out, TemporaryFile() as err:
-            given.write(json.dumps({"ANSIBLE_MODULE_ARGS": arguments}, cls=encoder).encode())
-            given.seek(0)
-            child = os.fork()
-            if child == 0:
-                _be_the_module(name, given, out, err)
-            code = _wait(child, err, _PROGRESS.get(name))
-            printed, errors = _text(out), _text(err)
+        given = json.dumps({"ANSIBLE_MODULE_ARGS": arguments}, cls=encoder).encode()
+        code, printed, errors = _run(name, given)
+        # A module named `_info` changes nothing, so it can run again.
+        if -code in _CRASHES and name.endswith("_info"):
+            Display().warning(f"{name} crashed ({signal.Signals(-code).name}) and runs once more. {_stack(errors)}")
+            code, printed, errors = _run(name, given)
+        if code < 0 and not printed.strip():
+            return _ended(name, signal.Signals(-code).name, errors)
         parsed = self._parse_returned_data(
             {
                 "rc": code,
@@ -112,6 +135,35 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
         )
         name: str = found.resolved_fqcn
         return name.rpartition(".")[2]
+
+
+def _run(name: str, given: bytes) -> tuple[int, str, str]:
+    """Run a module in a fork. Return its exit code, or the negative number of a signal, its output and its errors."""
+    with TemporaryFile() as arguments, TemporaryFile() as out, TemporaryFile() as err:
+        arguments.write(given)
+        arguments.seek(0)
+        child = os.fork()
+        if child == 0:
+            _be_the_module(name, arguments, out, err)
+        code = _wait(child, err, _PROGRESS.get(name))
+        return code, _text(out), _text(err)
+
+
+def _ended(name: str, ended_by: str, errors: str) -> dict[str, Any]:
+    """The result of a module that a signal ended before it printed one."""
+    error = DrError(
+        "module_crashed",
+        f"The module {name} returned no result: its process ended with {ended_by}. {_stack(errors)}",
+        "Start the same playbook again: it reads what was done and continues. For SIGKILL, search the kernel's log for"
+        " the out-of-memory killer. Report a SIGSEGV or SIGABRT with the stack in module_stderr.",
+    )
+    return {"failed": True, "msg": error.sentence(), "error": error.as_dict(), "module_stderr": errors}
+
+
+def _stack(errors: str) -> str:
+    """The innermost Python call of the crashed thread, from the stacks that ``faulthandler`` wrote."""
+    current = errors.partition("Current thread")[2].splitlines()[1:2]
+    return f"It was in {current[0].strip()}." if current else ""
 
 
 def _as_dict(parsed: Any) -> dict[str, Any]:
@@ -148,19 +200,16 @@ def _be_the_module(name: str, given: IO[bytes], out: IO[bytes], err: IO[bytes]) 
         sys.stdin, sys.stdout, sys.stderr = (
             os.fdopen(number, mode, encoding="utf-8", closefd=False) for number, mode in enumerate("rww")
         )
+        faulthandler.enable()
         sys.argv = [name]
         # Otherwise the module's warnings would go to the display of this fork, which is not visible, instead of its
         # result.
         _internal.is_controller = False
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
-        # Python's own importer caches compiled files, but the controller's importer compiles each source again.
-        sys.meta_path[:] = [finder for finder in sys.meta_path if "ansible" not in type(finder).__module__]
-        for loaded in [loaded for loaded in sys.modules if loaded.partition(".")[0] == "ansible_collections"]:
-            del sys.modules[loaded]
-        sys.path.insert(0, str(_ROOT))
-        sys.path_importer_cache.clear()
-        importlib.import_module(f"ansible_collections.switchback.kafka_dr.plugins.modules.{name}").main()
+        _use_own_importer()
+        sys.modules.update(_loaded)
+        importlib.import_module(f"{_MODULES}.{name}").main()
         code = 0
     except SystemExit as end:
         code = end.code
@@ -170,6 +219,45 @@ def _be_the_module(name: str, given: IO[bytes], out: IO[bytes], err: IO[bytes]) 
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code if isinstance(code, int) else 0 if code is None else 1)
+
+
+def _use_own_importer() -> dict[str, ModuleType]:
+    """Import collections as Python does, with cached compiled files. Return the modules that Ansible's importer loaded.
+
+    The controller's importer compiles each source again.
+    """
+    sys.meta_path[:] = [finder for finder in sys.meta_path if "ansible" not in type(finder).__module__]
+    replaced = {name: sys.modules.pop(name) for name in filter(_of_collection, list(sys.modules))}
+    sys.path.insert(0, str(_ROOT))
+    sys.path_importer_cache.clear()
+    return replaced
+
+
+def load_modules() -> None:
+    """Import the modules of a cutover in Ansible's main process, so that no task imports them while applications stand.
+
+    Each fork of that process has them already, which saves a third of a second of processor time. The main process
+    keeps the modules that Ansible's importer has loaded. A module that cannot be imported here fails in its own task.
+    """
+    if _loaded or multiprocessing.parent_process() is not None:
+        return
+    finders, path = list(sys.meta_path), list(sys.path)
+    replaced = _use_own_importer()
+    try:
+        with suppress(Exception):
+            for name in _NEEDED_FAST:
+                importlib.import_module(f"{_MODULES}.{name}")
+        _loaded.update({name: module for name, module in sys.modules.items() if _of_collection(name)})
+    finally:
+        for name in filter(_of_collection, list(sys.modules)):
+            del sys.modules[name]
+        sys.modules.update(replaced)
+        sys.meta_path[:], sys.path[:] = finders, path
+        sys.path_importer_cache.clear()
+
+
+def _of_collection(name: str) -> bool:
+    return name.partition(".")[0] == "ansible_collections"
 
 
 def _text(file: IO[bytes]) -> str:

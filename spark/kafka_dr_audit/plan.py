@@ -19,7 +19,7 @@ from typing import Any
 from .differences import KINDS
 from .errors import AuditError
 
-SCHEMA = "switchback.kafka_dr/audit-plan/1"
+SCHEMA = "switchback.kafka_dr/audit-plan/2"
 MODES = ("complete", "online", "disaster")
 ISOLATIONS = ("read_committed", "read_uncommitted")
 SIDES = ("source", "target")

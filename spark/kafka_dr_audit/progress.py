@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Report the progress of a long run: one line on standard error every few seconds."""
+"""Report the progress of a long run: lines on standard error, at first every few seconds."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class ProgressReporter:
         ``planned``: number of records. ``read``: returns the number of records read so far.
         """
         began = time.monotonic()
-        while wait(jobs, timeout=EVERY).not_done:
+        # The longer it takes, the fewer lines.
+        while wait(jobs, timeout=max(EVERY, (time.monotonic() - began) / 2)).not_done:
             done, seconds = read(), time.monotonic() - began
             line = f"{what}: {done:,} of {planned:,} records"
             if 0 < done < planned:

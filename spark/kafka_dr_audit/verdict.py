@@ -18,7 +18,7 @@ from .plan import SIDES, AuditPlan, CommittedOffsets
 from .resends import Doubled, unexplained
 from .snapshot import Scope
 
-SCHEMA = "switchback.kafka_dr/audit/1"
+SCHEMA = "switchback.kafka_dr/audit/2"
 PROVEN, REFUTED, UNKNOWN = "PROVEN", "REFUTED", "UNKNOWN"
 UNCLASSIFIED = "UNCLASSIFIED"
 

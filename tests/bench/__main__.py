@@ -27,6 +27,7 @@ import cutoff  # noqa: E402 - beside this file
 import disaster  # noqa: E402
 import identity  # noqa: E402
 import readiness  # noqa: E402
+import scale  # noqa: E402
 import srm  # noqa: E402
 import topics  # noqa: E402
 import translate  # noqa: E402
@@ -92,6 +93,11 @@ def bench_readiness() -> list[dict[str, Any]]:
     return readiness.measure(FOLDER / "readiness-lab", say)
 
 
+def bench_scale() -> list[dict[str, Any]]:
+    """Every procedure on a large pair and on a small one."""
+    return scale.measure(FOLDER / "scale-lab", say)
+
+
 def bench_audit() -> list[dict[str, Any]]:
     """The comparison record by record. Only brokers and Spark run meanwhile."""
     lab = Lab(FOLDER / "audit-lab")
@@ -113,6 +119,7 @@ PARTS = {
     "disaster": bench_disaster,
     "srm": bench_srm,
     "readiness": bench_readiness,
+    "scale": bench_scale,
     "audit": bench_audit,
 }
 

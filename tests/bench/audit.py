@@ -127,7 +127,7 @@ def both_sides(folder: Path, clusters: dict[str, Any], size: Size) -> dict[str, 
     topic = size.name
     every = {"start": None, "end": None}
     plan = {
-        "schema": "switchback.kafka_dr/audit-plan/1",
+        "schema": "switchback.kafka_dr/audit-plan/2",
         "run": "bench",
         "pair": "B-P",
         "clusters": {

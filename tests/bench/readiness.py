@@ -60,18 +60,9 @@ def measure(folder: Path, say: Say = lambda text: None) -> list[dict[str, Any]]:
 
 def prepare(pair: Scenario) -> dict[str, Any]:
     """A pair that has run for a while. Return the variables of its playbooks."""
-    topics = [
-        {"name": f"topic-{number:03d}", "partitions": PARTITIONS, "replication_factor": 1} for number in range(TOPICS)
-    ]
-    names = [topic["name"] for topic in topics]
     draw = random.Random(7)
-    groups = [
-        {"name": f"group-{number:03d}", "topics": draw.sample(names, TOPICS_PER_GROUP)} for number in range(GROUPS)
-    ]
-    lab = {"lab_dir": str(pair.folder), "lab_topics": topics, "lab_clients": [], "lab_heap_mb": HEAP_MB}
-    # No interval is set, so those of MirrorMaker 2 apply, including ten minutes for new topics.
-    lab["lab_flow"] = {"replication_factor": 1, "tasks_max": 2}
-    pair.say(f"readiness: lab ({pair.playbook('lab_up', lab)['seconds']:.0f} s)")
+    names, groups = shape(TOPICS, GROUPS, draw)
+    pair.say(f"readiness: lab ({start_lab(pair, names, []):.0f} s)")
     wanted = {
         "kafka_dr_clients": [],
         "kafka_dr_groups": groups,
@@ -92,6 +83,23 @@ def prepare(pair: Scenario) -> dict[str, Any]:
     done = pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B", **wanted})
     pair.say(f"readiness: offsets are presynced ({done['seconds']:.0f} s)")
     return wanted
+
+
+def shape(topics: int, groups: int, draw: random.Random) -> tuple[list[str], list[dict[str, Any]]]:
+    """The topics and the groups of a large pair. Each group reads ``TOPICS_PER_GROUP`` of the topics."""
+    names = [f"topic-{number:03d}" for number in range(topics)]
+    return names, [
+        {"name": f"group-{number:03d}", "topics": draw.sample(names, TOPICS_PER_GROUP)} for number in range(groups)
+    ]
+
+
+def start_lab(pair: Scenario, names: Sequence[str], clients: Sequence[Mapping[str, Any]]) -> float:
+    """Start a lab that can hold a large pair, and return the seconds."""
+    topics = [{"name": name, "partitions": PARTITIONS, "replication_factor": 1} for name in names]
+    lab = {"lab_dir": str(pair.folder), "lab_topics": topics, "lab_clients": clients, "lab_heap_mb": HEAP_MB}
+    # No interval is set, so those of MirrorMaker 2 apply, including ten minutes for new topics.
+    lab["lab_flow"] = {"replication_factor": 1, "tasks_max": 2}
+    return float(pair.playbook("lab_up", lab)["seconds"])
 
 
 def observe(pair: Scenario, wanted: Mapping[str, Any]) -> float:

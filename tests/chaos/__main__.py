@@ -30,7 +30,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.cutover_
 from disasters import PARTS, give_back, lose  # noqa: E402 - beside the path above
 from frozen import Frozen, another_controller, undecided_run, wake  # noqa: E402 - beside the path above
 from hurts import delete_topic, hold_copies  # noqa: E402 - beside the path above
-from kills import disturbed, kill, outwait, playbooks_alive  # noqa: E402 - beside the path above
+from kills import beginning, disturbed, kill, outwait, playbooks_alive  # noqa: E402 - beside the path above
 from lab.lab import Lab  # noqa: E402 - the lab is a program of its role
 from scenario import Scenario, totals  # noqa: E402
 
@@ -95,9 +95,7 @@ def faults(policy: str, draw: random.Random) -> list[ChaosFault]:
     """Every phase of every type, the moments of important writes, random moments, and cluster faults."""
     phases = {name: list(kind.phases) for name, kind in CUTOVER_TYPES.items()}
     kinds = ["cutoff"] if policy == "identity" else [kind for kind in phases if kind != "disaster"]
-    found = [
-        ChaosFault(f"{kind}: kill at {phase}", kind, f"phase_{phase}.yml") for kind in kinds for phase in phases[kind]
-    ]
+    found = [ChaosFault(f"{kind}: kill at {phase}", kind, beginning(phase)) for kind in kinds for phase in phases[kind]]
     for kind in kinds:
         trigger, delay = ": Commit the offsets and read them back]", draw.uniform(0.02, 0.4)
         found.append(ChaosFault(f"{kind}: kill in the commit", kind, trigger, delay))
@@ -108,7 +106,7 @@ def faults(policy: str, draw: random.Random) -> list[ChaosFault]:
             found.append(ChaosFault(f"{kind}: kill at a random moment {number + 1}", kind, "PLAY [", delay))
     found += disasters(phases["disaster"])
     found += [
-        ChaosFault(f"{kind}: frozen at {phase}", kind, f"phase_{phase}.yml", frozen=True)
+        ChaosFault(f"{kind}: frozen at {phase}", kind, beginning(phase), frozen=True)
         for kind in [*kinds, "disaster"]
         for phase in phases[kind]
     ]
@@ -137,24 +135,22 @@ def faults(policy: str, draw: random.Random) -> list[ChaosFault]:
     for alias, part, pause in hurt:
         phase = draw.choice(phases["cutoff"])
         what = f"{'pause' if pause else 'kill'} {part} of the side {alias}"
-        found.append(
-            ChaosFault(f"cutoff: {what} at {phase}", "cutoff", f"phase_{phase}.yml", 0.0, (alias, part), pause)
-        )
+        found.append(ChaosFault(f"cutoff: {what} at {phase}", "cutoff", beginning(phase), 0.0, (alias, part), pause))
     for part, what in (("copies", "RUNNING but copying nothing"), ("journal", "the journal's topic deleted")):
         for phase in (phases["cutoff"][0], draw.choice(phases["cutoff"][3:])):
             name = f"cutoff: {what} at {phase}"
-            found.append(ChaosFault(name, "cutoff", f"phase_{phase}.yml", 0.0, ("entered", part)))
+            found.append(ChaosFault(name, "cutoff", beginning(phase), 0.0, ("entered", part)))
     return found
 
 
 def disasters(phases: list[str]) -> list[ChaosFault]:
     """P is lost, and the run away from it is killed, or P comes back before, at and after the point of no return."""
-    found = [ChaosFault(f"disaster: kill at {phase}", "disaster", f"phase_{phase}.yml") for phase in phases]
+    found = [ChaosFault(f"disaster: kill at {phase}", "disaster", beginning(phase)) for phase in phases]
     moments = (phases[0], phases[2], phases[3])
     return [
         *found,
         *(
-            ChaosFault(f"disaster: P returns at {at}", "disaster", f"phase_{at}.yml", 0.0, ("left", "return"))
+            ChaosFault(f"disaster: P returns at {at}", "disaster", beginning(at), 0.0, ("left", "return"))
             for at in moments
         ),
     ]

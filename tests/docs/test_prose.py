@@ -13,7 +13,7 @@ import prose
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Pages that are made from the code: they are for looking up, not for reading.
-GENERATED = {"docs/error-codes.md"}
+GENERATED = {"docs/compatibility.md", "docs/error-codes.md", "docs/rights.md"}
 PAGES = {
     name: path
     for place in ("README.md", "docs/*.md", "docs/procedures/*.md")

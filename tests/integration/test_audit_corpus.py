@@ -512,7 +512,7 @@ class Corpus:
             alias: {"cluster_id": ids[alias], "bootstrap_servers": self.servers[alias]} for alias in self.admins
         }
         return {
-            "schema": "switchback.kafka_dr/audit-plan/1",
+            "schema": "switchback.kafka_dr/audit-plan/2",
             "run": "corpus",
             "pair": "B-P",
             "clusters": clusters,

@@ -238,7 +238,11 @@ def test_a_broker_that_is_down_is_reported_within_the_bound(observe: Look) -> No
 def test_without_groups_and_topics_nothing_is_proven(observe: Look) -> None:
     """R18: a missing observation is not evidence."""
     result = observe(cut={}, groups=[])
-    assert (result["rc"], result["first_write"]["verdict"], result["groups"]["verdict"]) == (0, "UNKNOWN", "UNKNOWN")
+    assert (result["rc"], result["first_write"]["verdict"], result["groups"]["verdict"]) == (
+        0,
+        "UNKNOWN",
+        "NOT_APPLICABLE",
+    )
 
 
 def test_a_journal_without_the_barrier_is_refused(servers: str, topic: str) -> None:

@@ -241,7 +241,7 @@ def raw(cluster: dict[str, Any], topic: str, value: bytes) -> None:
 def test_a_newer_schema_stops_everything(note: Note, clusters: dict[str, Any], topic: str, pair: str) -> None:
     enable(note)
     body = json.loads(encode(pair, Event(9, 0, "r", "phase", 0.0, {"phase": "x"})))
-    raw(clusters["B"], topic, json.dumps({**body, "schema": 2}).encode())
+    raw(clusters["B"], topic, json.dumps({**body, "schema": body["schema"] + 1}).encode())
     for event in ("read", "disabled"):
         result = note(event)
         assert result["error"]["code"] == "journal_newer"

@@ -22,7 +22,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirro
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offsets import change_offsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import ClusterSpec
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import committed_offsets
@@ -68,7 +68,7 @@ class LabPair:
 
     def replica(self, topic: str) -> str:
         """The name on B of a topic of P."""
-        return Naming(self.policy).replica(self.p, topic)
+        return naming_of(self.policy).replica(self.p, topic)
 
     def topic(self, partitions: int = 1, config: dict[str, str] | None = None) -> str:
         name = f"foreign-{uuid.uuid4().hex[:8]}"
@@ -135,7 +135,7 @@ class LabPair:
         """A flow whose connector has another name than this collection would give it."""
         name = f"some-copy-{uuid.uuid4().hex[:6]}"
         source, target = (ClusterSpec(flow[end], self.servers(flow[end])) for end in ("source", "target"))
-        spec = FlowSpec(source, target, topics, (), Naming(self.policy), 1)
+        spec = FlowSpec(source, target, topics, (), naming_of(self.policy), 1)
         config = {key: value for key, value in wanted_config(spec, "source").items() if value is not None}
         rest = self.worker(flow["target"])
         try:

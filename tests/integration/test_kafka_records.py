@@ -230,3 +230,27 @@ def test_batches_of_thousands_of_records_starve_no_partition(kafka: Kafka, limit
     wanted = {(name, partition): (count - 16, count) for partition in range(partitions)}
     found = records.read_ranges(kafka, wanted, records.Reading(limit=limit, timeout=20))
     assert {len(read.records) for read in found.values()} == {limit or 16}
+
+
+def test_a_read_of_large_records_ends_by_their_size_or_keeps_digests(kafka: Kafka) -> None:
+    name, size = f"records-{uuid.uuid4().hex[:8]}", 5 << 20
+    item = {"name": name, "partitions": 1, "config": {"max.message.bytes": str(size + 1000)}}
+    run_module(kafka_topic, {"bootstrap_servers": kafka.bootstrap_servers, "topics": [item]})
+    producer = Producer({"bootstrap.servers": kafka.bootstrap_servers, "message.max.bytes": size + 1000})
+    for number in range(6):
+        producer.produce(name, b"%d" % (number // 2) * size, key=b"k", partition=0, headers=[("none", None)])
+    assert producer.flush(60) == 0
+    key = (name, 0)
+
+    part = records.read_ranges(kafka, {key: (0, 6)}, records.Reading(most_bytes=2 * size))[key]
+    assert (part.ended, part.reached, offsets(part.records), part.complete) == (records.LIMIT, 2, [0, 1], True)
+    rest = records.read_ranges(kafka, {key: (part.reached, 6)}, records.Reading(most_bytes=100 * size))[key]
+    assert (rest.ended, offsets(rest.records)) == (records.EXHAUSTED, [2, 3, 4, 5])
+
+    read = records.read_ranges(kafka, {key: (0, 6)}, records.Reading(digests=True))[key]
+    values = [record.value for record in read.records]
+    assert max(len(value or b"") for value in values) < 100
+    assert [values[number] == values[number + 1] for number in range(5)] == [True, False, True, False, True]
+    last = records.last_data_record(kafka, key, 0, 6)
+    assert last is not None
+    assert records.digested(last) == read.records[-1]

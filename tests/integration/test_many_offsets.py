@@ -12,6 +12,7 @@ import pytest
 from confluent_kafka import Producer, TopicPartition
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka import topics
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
@@ -49,8 +50,8 @@ def send(kafka: Kafka, topic: str, partition: int, count: int) -> None:
     assert producer.flush(20) == 0
 
 
-def keys(topic: str) -> set[tuple[str, int]]:
-    return {(topic, index) for index in range(PARTITIONS)}
+def keys(topic: str) -> set[Partition]:
+    return {Partition(topic, index) for index in range(PARTITIONS)}
 
 
 def test_a_consumer_returns_the_same_offsets_as_the_admin_client(
@@ -95,7 +96,7 @@ def test_a_missing_partition_does_not_hide_the_others(
 ) -> None:
     monkeypatch.setattr(topics, "_OPENING", Bounds(0.5, 0.1))
     send(kafka, topic, 1, 7)
-    asked = keys(topic) | {(topic, PARTITIONS), (f"{topic}-nix", 0)}
+    asked = keys(topic) | {Partition(topic, PARTITIONS), Partition(f"{topic}-nix", 0)}
     known = topics.known_ranges(kafka, asked)
     assert {key for key, span in known.items() if span is None} == {(topic, PARTITIONS), (f"{topic}-nix", 0)}
     assert known[topic, 1] == (0, 7)
@@ -115,7 +116,7 @@ def test_a_leader_with_a_newer_epoch_is_queried_again(
     before = topics.log_ranges(kafka, keys(topic))
     lab.stop("P", "broker")
     lab.start("P", "broker")
-    assert topics.offsets_at(kafka, {(topic, 1): 6500}) == {(topic, 1): 6}
+    assert topics.offsets_at(kafka, {Partition(topic, 1): 6500}) == {(topic, 1): 6}
     assert topics.log_ranges(kafka, keys(topic)) == before
     lab.stop("P", "broker")
     lab.start("P", "broker")
@@ -131,14 +132,14 @@ def test_one_snapshot_describes_topics_once_and_reads_ends_every_time(kafka: Kaf
     assert state is not None
     assert "retention.ms" in state.config
     assert len(kafka.requests) == asked
-    assert topics.log_ranges(kafka, {(topic, 0)})[topic, 0] == (0, 0)
+    assert topics.log_ranges(kafka, {Partition(topic, 0)})[topic, 0] == (0, 0)
     send(kafka, topic, 0, 2)
-    assert topics.log_ranges(kafka, {(topic, 0)})[topic, 0] == (0, 2)
+    assert topics.log_ranges(kafka, {Partition(topic, 0)})[topic, 0] == (0, 2)
     asks = [request["at"] for request in kafka.requests[asked:]]
     assert asks == ["latest", "latest"]
     # Except for ends that the snapshot may keep.
-    kafka.seen_ends = {(topic, 0): 1}
-    assert topics.log_ranges(kafka, {(topic, 0)})[topic, 0] == (0, 1)
+    kafka.seen_ends = {Partition(topic, 0): 1}
+    assert topics.log_ranges(kafka, {Partition(topic, 0)})[topic, 0] == (0, 1)
     assert topics.log_ranges(kafka, {(topic, 0), (topic, 1)})[topic, 0] == (0, 2)
     # A setting that is not in the snapshot is requested.
     other = topics.describe(kafka, [topic], {topic: ["segment.ms"]})[topic]

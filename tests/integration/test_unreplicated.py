@@ -21,10 +21,14 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirro
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import ClusterSpec, PairSpec
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import FlowObservation, Pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.flows import (
+    FlowObservation,
+    observe_flow,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import Pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.unreplicated import (
     Budget,
     Unreplicated,
@@ -47,7 +51,7 @@ class LabFlow:
         found = lab.info()["clusters"]
         wanted = ("bootstrap_servers", "connect_url", "cluster_id")
         self.clusters = {alias: {key: found[name][key] for key in wanted} for alias, name in ((P, "P"), (B, "B"))}
-        self.policy, self.naming = policy, Naming(policy)
+        self.policy, self.naming = policy, naming_of(policy)
         self.topic = f"unreplicated-{uuid.uuid4().hex[:8]}"
         self.now = int(time.time() * 1000) - 60_000
 
@@ -161,7 +165,7 @@ def test_after_a_stopped_flow_the_count_is_exact(real: tuple[LabFlow, ConnectCli
 
     def count_now() -> Unreplicated:
         pair = flow.pair()
-        return unreplicated(pair, pair.observe(P, B), PATIENT)[flow.topic, 0]
+        return unreplicated(pair, observe_flow(pair, P, B), PATIENT)[flow.topic, 0]
 
     observed = wait_until(count_now, lambda row: row.most == 0, Bounds(90, 0.2))
     assert observed.done, observed.state

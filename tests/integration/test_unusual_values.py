@@ -16,7 +16,7 @@ import pytest
 from confluent_kafka import Consumer, ConsumerGroupType, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import data_records
@@ -35,7 +35,7 @@ from brokers import commit, committed_offsets
 pytestmark = pytest.mark.integration
 
 P, B, SEPARATOR = "site-p", "site-b", "_"
-NAMING = Naming("default", SEPARATOR)
+NAMING = naming_of("default", SEPARATOR)
 # No process listens there, and clients try the next address.
 DEAD = {P: "127.0.0.1:1", B: "127.0.0.1:2"}
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")

@@ -178,7 +178,7 @@ def audit(clusters: Kerberized, folder: Path, principal: str = OPERATOR) -> tupl
         "partitions": [{"partition": number, "source": every, "target": every} for number in range(PARTITIONS)],
     }
     document = {
-        "schema": "switchback.kafka_dr/audit-plan/1",
+        "schema": "switchback.kafka_dr/audit-plan/2",
         "run": "none",
         "pair": "B-P",
         "clusters": parts,

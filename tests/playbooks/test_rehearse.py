@@ -17,7 +17,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._http import quoted
-from kills import kill_at, outwait
+from kills import beginning, kill_at, outwait
 from lab.lab import Lab
 from scenario import Scenario, totals
 from secured import command_lines
@@ -141,7 +141,7 @@ def test_the_applications_are_unaffected(enabled: Scenario) -> None:
     assert {found[key] for key in ("lost", "processed_twice", "phantom", "out_of_order")} == {0}
 
 
-@pytest.mark.parametrize("at", ["step_load.yml", "phase_commit_offsets.yml", "clean.yml"])
+@pytest.mark.parametrize("at", ["step_load.yml", beginning("commit_offsets"), "clean.yml"])
 def test_leftovers_of_an_interrupted_rehearsal_are_removed(enabled: Scenario, at: str) -> None:
     # MirrorMaker 2's own group sync has yet to catch up with the stopped applications.
     before = at_rest(lambda: everything(enabled), step=2)
@@ -210,7 +210,7 @@ def test_a_later_failure_is_refused_at_once(enabled: Scenario, variables: dict[s
 
 
 def test_leftovers_are_removed_even_if_the_pair_was_disabled_since(enabled: Scenario) -> None:
-    kill_at(enabled, "phase_drain.yml", "rehearse", QUICK)
+    kill_at(enabled, beginning("drain"), "rehearse", QUICK)
     outwait(enabled)
     enabled.playbook("disable", {"kafka_dr_confirm": "P"})
     enabled.playbook("rehearse_cleanup", CONFIRM)

@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
 import time
 import uuid
 from pathlib import Path
@@ -15,7 +18,7 @@ import pytest
 from confluent_kafka import Producer
 
 from accounts import read_log
-from kills import disturbed, kill_at, kill_in_phase
+from kills import beginning, disturbed, kill_at, kill_in_phase
 from scenario import Scenario, totals
 from snapshot import read_inventory, snapshot
 
@@ -216,11 +219,18 @@ def test_an_active_run_is_neither_joined_nor_undone(enabled: Scenario) -> None:
     enabled.traffic(1000)
     others: list[dict[str, Any]] = []
 
-    def interfere(_run: object) -> None:
-        for name, confirm in (("failover_cutoff", "B"), ("abandon", "P")):
-            others.append(enabled.playbook(name, {"kafka_dr_confirm": confirm}, expect=2))
+    def interfere(run: subprocess.Popen[bytes]) -> None:
+        # It begins no further task meanwhile. Otherwise it may end before the others look.
+        os.kill(run.pid, signal.SIGSTOP)
+        try:
+            for name, confirm in (("failover_cutoff", "B"), ("abandon", "P")):
+                others.append(enabled.playbook(name, {"kafka_dr_confirm": confirm}, expect=2))
+        finally:
+            os.kill(run.pid, signal.SIGCONT)
 
-    rc, output = disturbed(enabled, "phase_stop_producers.yml", "failover_cutoff", {"kafka_dr_confirm": "B"}, interfere)
+    rc, output = disturbed(
+        enabled, beginning("stop_producers"), "failover_cutoff", {"kafka_dr_confirm": "B"}, interfere
+    )
     assert rc == 0, output[-2000:]
     assert "is still in progress: process" in others[0]["output"]
     assert "still in progress" in others[1]["output"] or "passed the point of no return" in others[1]["output"]
@@ -253,7 +263,7 @@ def test_a_continuous_move_loses_and_repeats_nothing(enabled: Scenario) -> None:
     enabled.traffic(2000)
     # Killed when the consumers are on P already: the records that they read there until the run resumes count as read.
     there = {"kafka_dr_confirm": "P", "kafka_dr_type": "continuous"}
-    kill_at(enabled, "phase_move_producers.yml", "failback", there)
+    kill_at(enabled, beginning("move_producers"), "failback", there)
     enabled.traffic(1000)
     home = enabled.move("failback", "P", kafka_dr_type="continuous")
     enabled.traffic(1000)

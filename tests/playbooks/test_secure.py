@@ -314,7 +314,7 @@ def test_missing_evidence_never_gives_yes(
     report = json.loads((secured.reports / "cutoff-B.json").read_text())
     assert (report["verdict"], report["outcome"], done["changed"]) == ("UNKNOWN", "failed", 0)
     assert name in report["failure"]["message"]
-    assert "authorization failed. Grant the principal of admin_client" in report["failure"]["message"]
+    assert f"authorization failed. Grant User:consumer {operation.name} on " in report["failure"]["message"]
 
 
 def _acl(kind: ResourceType, name: str, operation: AclOperation, permission: AclPermissionType) -> AclBinding:

@@ -16,6 +16,7 @@ import pytest
 PING: dict[str, Any] = {"ansible.builtin.ping": {}, "delegate_to": "dead"}
 SAY: dict[str, Any] = {"ansible.builtin.debug": {"msg": "SWITCHED {{ cutover_hook_facts.KAFKA_DR_TO }}"}}
 INVENTORY = {"all": {"hosts": {"dead": {"ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_connection": "ssh"}}}}
+REPORTED = "REPORTED {{ cutover_clock.hooks | map(attribute='failure') | list }}"
 STATE = {
     "kafka_dr_guard": {},  # No request is sent, because there is no pair.
     "kafka_dr_pair": {"name": "B-P", "application": None},
@@ -41,7 +42,7 @@ def played(folder: Path, tasks: list[dict[str, Any]], **facts: Any) -> tuple[int
         "ansible.builtin.include_role": {"name": "switchback.kafka_dr.cutover", "tasks_from": "hook"},
         "vars": {"cutover_hook": hook | facts},
     }
-    note = {"ansible.builtin.set_fact": STATE | {"cutover_hooks": [], "cutover_ended": ended}}
+    note = {"ansible.builtin.set_fact": STATE | {"cutover_clock": {"times": [], "hooks": []}, "cutover_ended": ended}}
     broken = {"ansible.builtin.fail": {"msg": "BROKEN"}}
     run = {
         "block": [note, *([broken] if ended else [run_it]), {"ansible.builtin.debug": {"msg": "MOVED"}}],
@@ -50,7 +51,9 @@ def played(folder: Path, tasks: list[dict[str, Any]], **facts: Any) -> tuple[int
             {"ansible.builtin.set_fact": {"cutover_failure": {"message": "it"}}},
             {"ansible.builtin.fail": {"msg": "STOPPED"}},
         ],
-        "always": [{"ansible.builtin.debug": {"msg": "REPORTED {{ cutover_hooks | map(attribute='failure') | list }}"}}]
+        "always": [
+            {"ansible.builtin.debug": {"msg": "REPORTED {{ cutover_clock.hooks | map(attribute='failure') | list }}"}}
+        ]
         + ([run_it] if ended else []),
     }
     plays = [

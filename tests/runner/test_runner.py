@@ -45,6 +45,7 @@ DONE: dict[str, dict[str, str]] = {
     "rehearse_cleanup": {},
     "abandon": {},
     "support_bundle": {},
+    "discover": {},
     "disable": {},
 }
 # tests/playbooks runs these for real, but not as AWX jobs: they take as long as a cutover.

@@ -54,7 +54,7 @@ def small_plan(lab: Lab) -> dict[str, Any]:
             assert producer.flush(20) == 0
         clusters[alias] = {"cluster_id": admin.describe_cluster().result().cluster_id, "bootstrap_servers": servers}
     return {
-        "schema": "switchback.kafka_dr/audit-plan/1",
+        "schema": "switchback.kafka_dr/audit-plan/2",
         "run": "none",
         "pair": "B-P",
         "clusters": clusters,

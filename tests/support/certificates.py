@@ -31,8 +31,8 @@ class Served:
     ca: Path
 
 
-def issue(folder: Path, address: str = "127.0.0.1", until: datetime.timedelta = DAY) -> Served:
-    """A CA of its own and a certificate for ``address``, valid for ``until`` from now on."""
+def issue(folder: Path, address: str = "127.0.0.1", until: datetime.timedelta = DAY, subject: str = "server") -> Served:
+    """A CA of its own and a certificate for ``address``, valid for ``until`` from now on. ``subject``: its CN."""
     folder.mkdir(parents=True, exist_ok=True)
     made = Served(folder / "server.pem", folder / "server.key", folder / "ca.pem")
     now = datetime.datetime.now(datetime.UTC)
@@ -41,7 +41,7 @@ def issue(folder: Path, address: str = "127.0.0.1", until: datetime.timedelta = 
     ca = _begun(ca_name, ca_name, ca_key, now + 10 * DAY)
     ca = ca.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
     names = x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address(address))])
-    certificate = _begun(_name("server"), ca_name, key, now + until).add_extension(names, critical=False)
+    certificate = _begun(_name(subject), ca_name, key, now + until).add_extension(names, critical=False)
     for path, one in ((made.ca, ca), (made.certificate, certificate)):
         path.write_bytes(one.sign(ca_key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
     plain = serialization.NoEncryption()

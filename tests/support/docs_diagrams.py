@@ -19,7 +19,7 @@ from typing import Any
 
 from docs_drawing import WIDTH, Drawing
 from docs_machinery import data, sequence
-from docs_overview import overview, report
+from docs_overview import overview
 from yamls import load_yaml
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -240,7 +240,7 @@ def requests() -> list[str]:
         *(f"phases {name}" for name in (*load(), "failback")),
         *(f"pair {name}" for name in PAIRS),
         *("cutover data", "cutover sequence"),
-        *("readme overview", "readme report"),
+        "readme overview",
     ]
 
 
@@ -253,7 +253,7 @@ def draw(request: str) -> str:
     """Draw what a request names, such as ``phases cutoff`` or ``pair normal``."""
     kind, name = request.split()
     if kind == "readme":
-        return {"overview": overview, "report": report}[name]()
+        return {"overview": overview}[name]()
     if kind == "cutover":
         return {"data": data, "sequence": sequence}[name]()
     return {"phases": phases, "pair": pair}[kind](name)

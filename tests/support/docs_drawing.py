@@ -8,7 +8,6 @@ A file draws its own background, so its text stays readable even if the page aro
 
 from __future__ import annotations
 
-import re
 from html import escape
 
 __all__ = ["OTHER", "WIDTH", "Drawing"]
@@ -25,7 +24,6 @@ svg { --back: #ffffff; --text: #1f2933; --p: #2b6cb0; --b: #b04f14; --in: #2f855
 text { fill: var(--text); font: 11px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif; }
 text.head { font-weight: 600; }
 text.lane, text.phase { font: 10.5px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
-text.terminal { font: 12px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; }
 tspan { font-weight: 600; }
 .proven { fill: var(--in); }
 .unknown { fill: var(--b); }
@@ -69,14 +67,6 @@ class Drawing:
 
     def text(self, x: float, y: float, words: str, kind: str = "", anchor: str = "start") -> None:
         self.parts.append(f'<text x="{x:g}" y="{y:g}" class="{kind}" text-anchor="{anchor}">{escape(words)}</text>')
-
-    def terminal(self, x: float, y: float, line: str, marked: tuple[str, ...]) -> None:
-        """Write a line with its blanks, in a font of one width. ``marked`` words get a colour by their class."""
-        words = "".join(
-            f'<tspan class="{word.lower()}">{word}</tspan>' if word in marked else escape(word)
-            for word in re.split(r"(\w+)", line)
-        )
-        self.parts.append(f'<text x="{x:g}" y="{y:g}" class="terminal" xml:space="preserve">{words}</text>')
 
     def box(self, x: float, y: float, width: float, height: float, kind: str, round_by: float = 0) -> None:
         self.parts.append(

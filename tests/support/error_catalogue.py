@@ -23,13 +23,15 @@ PLUGINS = ROOT / "plugins"
 PAGE = ROOT / "docs" / "error-codes.md"
 CODE = re.compile(r"[a-z]+(_[a-z]+)+")
 #: Callables other than ``*Error`` that build an error; the code is the first argument, for ``NoAnswer`` the second.
-BUILDERS = {"Unreachable", "LockedOut", "NoAnswer", "Transient", "Busy", "Undecided", "Problem", "kind"}
+BUILDERS = {"Unreachable", "LockedOut", "NoAnswer", "Undecided", "Problem", "kind"}
 FOREIGN = {"ValueError", "KeyError", "TypeError", "RuntimeError", "AnsibleFilterError", "KafkaError", "OSError"}
 #: Both HTTP clients build codes from their prefix.
 PREFIXES = ("connect", "cm")
 #: What `dr_status` can wait for (``wait_for``): ``not_flowing`` and ``not_replicated`` are codes.
 WAITS = ("flowing", "replicated")
 LONG = 260
+# Characters of all texts of one code that are shown without a selection.
+WHOLE = 2 * LONG
 #: Names of text that a message may end with, such as "... and 3 more". The page omits them.
 OPTIONAL = re.compile(r" ?<(more|also|again|tail|because|who)>")
 #: What failed, for codes whose message is composed at run time. A text in the code itself comes first.
@@ -68,6 +70,7 @@ PASSED_ON = {
     "connect_error": "Read the log of the worker, then start again.",
     "connect_invalid": "Correct the setting in kafka_dr_flow.",
     "connect_not_found": "The connector was deleted meanwhile. Start again.",
+    "not_authorized": "Grant the right. The error names it, the principal and the command of kafka-acls.sh.",
     "offset_lower": "Find out which process committed it, then add -e kafka_dr_lower=lower or keep.",
     "offset_not_proven": "Start the same playbook again.",
     "offset_not_written": "Check that no consumer of the group runs there, then start the same playbook again.",
@@ -177,8 +180,12 @@ class Source:
 
     @staticmethod
     def joined(parts: list[list[str]]) -> list[str]:
-        """Return all parts as one text. Several alternatives of one part stay together, as ``a / b``."""
-        return ["".join(part[0] if len(part) == 1 else alternatives(part) for part in parts)]
+        """Return all parts as one text. Several alternatives of one part stay together, as ``a / b``.
+
+        A key without quotes is a ``Partition``; the key of a setting is quoted.
+        """
+        text = "".join(part[0] if len(part) == 1 else alternatives(part) for part in parts)
+        return [re.sub(r'(?<!")<key>', "<topic>-<partition>", text)]
 
 
 def alternatives(texts: list[str]) -> str:
@@ -330,9 +337,11 @@ def shortened(text: str) -> str:
 
 
 def cell(texts: list[str], otherwise: str) -> str:
-    """Return up to three texts as a cell of a Markdown table, with placeholders in italics."""
-    short = dict.fromkeys(shortened(re.sub(r"\s+", " ", OPTIONAL.sub("", text)).strip()) for text in texts[:3])
-    escaped = "<br>".join(re.sub(r"([|*])", r"\\\1", text) for text in short)
+    """Return the texts as a cell of a Markdown table, with placeholders in italics. Of many it has the first three."""
+    short = list(dict.fromkeys(shortened(re.sub(r"\s+", " ", OPTIONAL.sub("", text)).strip()) for text in texts))
+    shown = short if sum(map(len, short)) <= WHOLE else short[:3]
+    more = [f"and {len(short) - len(shown)} more"] if len(short) > len(shown) else []
+    escaped = "<br>".join([*(re.sub(r"([|*])", r"\\\1", text) for text in shown), *more])
     return re.sub(r"<(?!br>)([^<>]*)>", r"*\1*", re.sub(r"(?<!-)(?<!br)><", "> <", escaped)) or otherwise
 
 

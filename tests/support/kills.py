@@ -23,7 +23,12 @@ _LONGEST = 240.0
 def kill_in_phase(scenario: Scenario, phase: str, to: str) -> None:
     """Start a cutover and SIGKILL ansible-playbook when it prints that the phase begins."""
     playbook = "failback" if to == "P" else "failover_cutoff"
-    kill_at(scenario, f"phase_{phase}.yml", playbook, {"kafka_dr_confirm": to})
+    kill_at(scenario, beginning(phase), playbook, {"kafka_dr_confirm": to})
+
+
+def beginning(phase: str) -> str:
+    """What a cutover prints when a phase begins."""
+    return f"Begin the phase {phase}]"
 
 
 def kill_at(scenario: Scenario, trigger: str, playbook: str, variables: Mapping[str, Any]) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import subprocess
 import sys
 import time
@@ -40,6 +41,8 @@ class Scenario:
     # As in the inventory. The default is one topic, Payments.
     topics: list[dict[str, Any]] = field(default_factory=list)
     policy: str = "default"
+    # Settings of both flows, as kafka_dr_flow. The default is that of the lab role.
+    flow: dict[str, Any] = field(default_factory=dict)
     engine: str = "connect"
     exactly_once: bool = False
     secure: bool = False
@@ -49,8 +52,12 @@ class Scenario:
     # Kafka versions of brokers and of Connect workers, by alias.
     kafka_versions: dict[str, str] = field(default_factory=dict)
     connect_versions: dict[str, str] = field(default_factory=dict)
+    # Variables of each playbook, such as those of login().
+    variables: dict[str, Any] = field(default_factory=dict)
     # The number of v's in -vvv: the output must not have a secret at that level either.
     verbosity: int = 0
+    # Use the callback plugin console, and pass its lines to ``say`` as they come.
+    console: bool = False
     say: Callable[[str], None] = lambda text: print(text, flush=True)
 
     def __post_init__(self) -> None:
@@ -68,6 +75,18 @@ class Scenario:
 
     # ---- playbooks
 
+    def login(self, user: str) -> dict[str, Any]:
+        """Variables with which playbooks log in to a secured lab as ``user``, and not as a super user."""
+        import yaml
+
+        clusters: dict[str, Any] = yaml.safe_load((self.inventory / "group_vars/all/kafka_dr.yml").read_text())[
+            "kafka_dr_clusters"
+        ]
+        for cluster in clusters.values():
+            own = cluster["admin_client"]
+            own |= {"sasl.username": user, "sasl.password": own["sasl.password"].replace("'admin'", f"'{user}'")}
+        return {"kafka_dr_clusters": clusters}
+
     def environment(self) -> dict[str, str]:
         """The variables that a user sets to run the collection from a checkout."""
         return {
@@ -75,6 +94,7 @@ class Scenario:
             "ANSIBLE_COLLECTIONS_PATH": str(ROOT / "build" / "collections"),
             "ANSIBLE_HOME": str(self.folder / "ansible"),
             "ANSIBLE_NOCOLOR": "1",
+            **({"ANSIBLE_STDOUT_CALLBACK": f"{COLLECTION}.console"} if self.console else {}),
             "ANSIBLE_VERBOSITY": str(self.verbosity),
             # A controller's clock is rarely in UTC: code that takes its local time for UTC is hours off.
             "TZ": "America/New_York",
@@ -97,19 +117,32 @@ class Scenario:
             command += ["-i", str(self.inventory)]
         # The audit takes as long as a cutover, and has tests of its own.
         own = {"kafka_dr_report_dir": str(self.reports), "kafka_dr_audit": False}
-        command += ["-e", json.dumps({**own, **(variables or {})})]
+        command += ["-e", json.dumps({**own, **self.variables, **(variables or {})})]
         real = self._real_reports()
         began = time.monotonic()
-        with log.open("w") as output:
-            rc = subprocess.run(command, stdout=output, stderr=subprocess.STDOUT, env=self.environment(), check=False)
+        rc = self._run(command, log)
         seconds = time.monotonic() - began
         Scenario.inspect(self.reports, time.time() - seconds)
         text = log.read_text()
         if "--check" in options and self._real_reports() != real:
             raise ScenarioError(f"{name} --check has changed the report of a real run; see {log}")
-        if expect is not None and rc.returncode != expect:
-            raise ScenarioError(f"{name} ended with {rc.returncode}, wanted {expect}; see {log}\n{_tail(text)}")
-        return {"rc": rc.returncode, "seconds": seconds, "changed": _changed(text), "log": str(log), "output": text}
+        if expect is not None and rc != expect:
+            raise ScenarioError(f"{name} ended with {rc}, wanted {expect}; see {log}\n{_tail(text)}")
+        return {"rc": rc, "seconds": seconds, "changed": _changed(text), "log": str(log), "output": text}
+
+    def _run(self, command: list[str], log: Path) -> int:
+        with (
+            log.open("w") as output,
+            subprocess.Popen(
+                command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=self.environment(), text=True
+            ) as process,
+        ):
+            assert process.stdout is not None
+            for line in process.stdout:
+                output.write(line)
+                if self.console:
+                    self.say(f"    {line.rstrip()}")
+        return process.returncode
 
     def _real_reports(self) -> dict[str, bytes]:
         """The reports of real runs and their pages, by name."""
@@ -137,6 +170,7 @@ class Scenario:
         variables |= {"lab_secure": True} if self.secure else {}
         variables |= {"lab_brokers": self.brokers, "lab_workers": self.workers}
         variables |= {"lab_kafka_version": self.kafka_versions, "lab_connect_version": self.connect_versions}
+        variables |= {"lab_flow": self.flow} if self.flow else {}
         if self.clients:
             variables["lab_clients"] = self.clients
         done = self.playbook("lab_up", variables)
@@ -163,6 +197,15 @@ class Scenario:
         report: dict[str, Any] = json.loads((self.reports / f"{kind}-{to}.json").read_text())
         report["playbook_s"] = round(done["seconds"], 1)
         return report
+
+    def verify(self) -> dict[str, Any]:
+        """Run the audit and return its report, also if the audit is not PROVEN."""
+        self.playbook("verify", expect=None)
+        path = self.reports / "audit.json"
+        if not path.exists():
+            raise ScenarioError("the playbook verify wrote no report")
+        audit: dict[str, Any] = json.loads(path.read_text())
+        return audit
 
     # ---- applications
 
@@ -228,6 +271,13 @@ class Scenario:
         result: dict[str, Any] = json.loads(target.read_text())
         return result
 
+    def require_unharmed(self) -> dict[str, int]:
+        """Return the counts of the ledgers. Raise if a record was lost, processed twice or out of order."""
+        counted = totals(self.check())
+        if counted["lost"] or counted["processed_twice"] or counted["out_of_order"]:
+            raise ScenarioError(f"The figures do not count, records were harmed: {counted}")
+        return counted
+
     def downtime(self, report: Mapping[str, Any]) -> dict[str, float | None]:
         """The longest gaps within a run: of acknowledgements, and of each group's processing (the longest)."""
         began, ended = (_epoch(report[key]) for key in ("began", "ended"))
@@ -262,8 +312,9 @@ def _epoch(stamp: str) -> float:
 
 
 def _changed(output: str) -> int | None:
-    fingerprints = [word for line in output.splitlines() for word in line.split() if word.startswith("changed=")]
-    return sum(int(fingerprint.removeprefix("changed=")) for fingerprint in fingerprints) if fingerprints else None
+    # From the recap of Ansible, or of the callback plugin console.
+    counts = re.findall(r"\bchanged=(\d+)|^\S+: ok \d+, changed (\d+),", output, re.MULTILINE)
+    return sum(int(one or other) for one, other in counts) if counts else None
 
 
 def _tail(text: str, lines: int = 25) -> str:

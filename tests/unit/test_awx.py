@@ -22,7 +22,7 @@ from yamls import load_yaml, parse_yaml
 
 # These start and stop processes of the machine that they run on. In AWX that is the container of one job.
 LEFT_OUT = {"lab_up", "lab_down"}
-READS_ONLY = {"status", "readiness", "verify", "support_bundle"}
+READS_ONLY = {"status", "readiness", "verify", "support_bundle", "discover"}
 PLAYBOOKS = sorted({path.stem for path in (ROOT / "playbooks").glob("*.yml")} - LEFT_OUT)
 CONFIGURATION = configuration()
 TYPES = {kind["name"]: kind for kind in CONFIGURATION["controller_credential_types"]}

@@ -34,6 +34,7 @@ WORDS: dict[str, tuple[str, Any]] = {
     "kafka_dr_rehearsal_dir": ("the report folder; `/var/tmp` on another host", ""),
     "kafka_dr_reason": ("names this collection", "Changed by the Ansible collection switchback.kafka_dr"),
     "kafka_dr_audit_dir": ("`audit` in the report folder", ""),
+    "kafka_dr_discover_file": ("`discovered.yml` in the report folder", ""),
     "kafka_dr_spark_python": ("the module's own", ""),
 }
 

@@ -36,7 +36,7 @@ def test_each_name_gets_the_report_and_nothing_counts_as_a_change(tmp_path: Path
     assert (tmp_path / "a" / "b" / f"{prefix}last.json").stat().st_mode & 0o777 == 0o640
 
 
-READY = {"schema": "switchback.kafka_dr/readiness/1", "pair": "B-P", "from": "P", "to": "B", "controlled": "YES"}
+READY = {"schema": "switchback.kafka_dr/readiness/2", "pair": "B-P", "from": "P", "to": "B", "controlled": "YES"}
 
 
 @pytest.mark.parametrize("check", [True, False])

@@ -16,7 +16,10 @@ import pytest
 from yamls import load_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
-PLAYBOOKS = sorted(path.stem for path in (ROOT / "playbooks").glob("*.yml") if not path.stem.startswith("lab_"))
+# discover needs no complete inventory. It checks what it has in its module.
+PLAYBOOKS = sorted(
+    {path.stem for path in (ROOT / "playbooks").glob("*.yml") if not path.stem.startswith("lab_")} - {"discover"}
+)
 CLIENT = {"role": "producer", "stop": ["down"], "endpoint_file": "/etc/k.env"}
 VARIABLES = {
     "kafka_dr_home": "P",

@@ -42,7 +42,7 @@ ROOT = Path(__file__).parents[2]
 KNOWS = {
     "plugins/module_utils/_core/inventory/pair.py": "the inventory is checked before anything else",
     "plugins/module_utils/_core/reports/advice.py": "from the run: none was opened",
-    "plugins/module_utils/_core/reports/page_cutover.py": "from the report's outcome",
+    "plugins/module_utils/_core/reports/outcome.py": "from the report's outcome",
     "roles/kafka_dr/tasks/main.yml": "the first task of each playbook",
     "roles/kafka_dr/tasks/confirm.yml": "stands before every effect, see below",
 }
@@ -192,8 +192,11 @@ def test_the_leftovers_of_a_run_follow_from_its_state() -> None:
     assert cutover_advice(passed).startswith("The point of no return is passed. Start the same playbook again")
     undo = stopped(run="r", outcome="undo_failed", failure={"undo": "B is away."})
     assert cutover_advice(undo) == "The undo failed as well (B is away). Start the same playbook again."
-    overtaken = stopped(run="r", outcome="undo_failed", failure={"undo": "Overtaken.", "overtaken": True})
-    assert "same playbook" not in cutover_advice(overtaken)
+    ends = "This playbook makes no more changes (run_superseded)."
+    undone = stopped(run="r", outcome="undo_failed", failure={"undo": "Overtaken.", "overtaken": True})
+    refused = stopped(run="r", failure={"error": {"code": "run_superseded"}, "undo": "Overtaken."})
+    assert cutover_advice(undone) == cutover_advice(refused) == f"Overtaken. {ends}"
+    assert cutover_advice(stopped(run="r", failure={"error": {"code": "run_superseded"}})) == ends
 
 
 def test_a_reason_in_a_completed_run_has_no_next_step() -> None:

@@ -16,26 +16,30 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import PartitionFacts
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.unreplicated import Unreplicated
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition, by_topic
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import TopicState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import PROVEN, REFUTED, UNKNOWN
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import FlowState, PartState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import Record
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.connections.engines import Opened
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import pair as pair_observation
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import status
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import last_records, status
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.flows import FlowObservation
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.foreign_writers import (
     foreign_records,
+    not_compared,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import (
-    FlowObservation,
-    LastRecords,
-    Pair,
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.last_records import LastRecords
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import Pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.snapshot import (
     PairSnapshot,
+    flow_in,
+    groups_in,
 )
 
 ROLES = Path(__file__).parents[2] / "roles"
-A, B, C = ("T", 0), ("T", 1), ("T", 2)
+A, B, C = Partition("T", 0), Partition("T", 1), Partition("T", 2)
 RUNS = {"source": PartState("source", "P->B.source", "RUNNING", ("RUNNING",))}
 
 
@@ -59,7 +63,7 @@ class ScriptedFlow:
         self.answers = list(answers)
         self.asked: list[set[Any]] = []
 
-    def observe_again(self, before: FlowObservation, keys: set[Any]) -> FlowObservation:
+    def observe_again(self, _pair: Pair, before: FlowObservation, keys: set[Any]) -> FlowObservation:
         self.asked.append(set(keys))
         fresh = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
         return FlowObservation("P", "B", fresh.connectors, {**before.facts, **fresh.facts}, fresh.heartbeat_age)
@@ -71,9 +75,11 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def judge(first: FlowObservation, *answers: FlowObservation, seconds: float = 5.0) -> tuple[str, list[set[Any]]]:
-    pair = ScriptedFlow(*answers)
-    [(_observation, finding)] = status.judged_flows(pair, [first], seconds)  # type: ignore[arg-type]
-    return finding.verdict, pair.asked
+    flow = ScriptedFlow(*answers)
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(status, "observe_again", flow.observe_again)
+        [(_observation, finding)] = status.judged_flows(None, [first], seconds)  # type: ignore[arg-type]
+    return finding.verdict, flow.asked
 
 
 def test_if_nothing_waits_no_partition_is_observed_again() -> None:
@@ -103,7 +109,7 @@ def test_a_partition_that_has_advanced_must_still_fit() -> None:
 def test_an_unreachable_flow_is_unknown_no_matter_what_its_logs_show() -> None:
     """An empty partition would fit, and all of it would be replicated, but the flow's state is unknown."""
     blind = replace(observe(a=PartitionFacts(0, 0, None)), away="no worker responds", heartbeat_age=0.5)
-    [(_observation, finding)] = status.judged_flows(ScriptedFlow(), [blind])  # type: ignore[arg-type]
+    [(_observation, finding)] = status.judged_flows(None, [blind])  # type: ignore[arg-type]
     assert (finding.verdict, finding.reason) == (UNKNOWN, "no worker responds")
     row = status.flow_row(blind, finding)
     assert (row["verdict"], row["lag"], row["partitions"][0]["fits"]) == (UNKNOWN, None, UNKNOWN)
@@ -138,7 +144,7 @@ def test_the_last_record_is_read_once_for_each_end(monkeypatch: pytest.MonkeyPat
         asked.append(dict(spans))
         return dict.fromkeys(spans)
 
-    monkeypatch.setattr(pair_observation, "last_data_records", read)
+    monkeypatch.setattr(last_records, "last_data_records", read)
     last = LastRecords({"P": None})  # type: ignore[dict-item]
     last.of("P", {A: (0, 5)})
     last.of("P", {A: (0, 5), B: (0, 7)})
@@ -147,7 +153,7 @@ def test_the_last_record_is_read_once_for_each_end(monkeypatch: pytest.MonkeyPat
 
 
 def test_partitions_are_sorted_by_topic() -> None:
-    assert pair_observation.by_topic([("b", 1), ("a", 10), ("b", 0), ("a", 2)]) == {
+    assert by_topic([Partition("b", 1), Partition("a", 10), Partition("b", 0), Partition("a", 2)]) == {
         "a": [("a", 2), ("a", 10)],
         "b": [("b", 0), ("b", 1)],
     }
@@ -175,8 +181,8 @@ LAST = {
     # Offset 9 is a marker.
     ("P", A): record(8, b"a"),
     ("P", B): record(4, b"b"),
-    ("B", ("P.T", 0)): record(8, b"a"),
-    ("B", ("P.T", 1)): record(3, b"not b"),
+    ("B", Partition("P.T", 0)): record(8, b"a"),
+    ("B", Partition("P.T", 1)): record(3, b"not b"),
 }
 
 
@@ -194,10 +200,15 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> tuple[Pair, PairSnapshot]:
         alias = next(name for name in kafka if kafka[name] is cluster)
         return {key: LAST.get((alias, key)) for key in spans}
 
-    monkeypatch.setattr(pair_observation, "last_data_records", read)
+    monkeypatch.setattr(last_records, "last_data_records", read)
     logs = {
         "P": {A: (0, 10), B: (0, 5), C: (0, 0)},
-        "B": {("P.T", 0): (0, 9), ("P.T", 1): (0, 4), ("P.T", 2): (0, 0), ("P.heartbeats", 0): (0, 0)},
+        "B": {
+            Partition("P.T", 0): (0, 9),
+            Partition("P.T", 1): (0, 4),
+            Partition("P.T", 2): (0, 0),
+            Partition("P.heartbeats", 0): (0, 0),
+        },
     }
     observations = {("P", "B"): FlowState(dict(RUNS), {A: 8, B: 4})}
     state = {"g": GroupState("g", "EMPTY")}
@@ -207,7 +218,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> tuple[Pair, PairSnapshot]:
 
 def test_groups_lag_if_a_record_is_after_their_offset(seen: tuple[Pair, PairSnapshot]) -> None:
     pair, snapshot = seen
-    found = pair.groups_of(snapshot, "P")["g"]
+    found = groups_in(snapshot, pair, "P")["g"]
     assert found.commits == {A: 9, B: 4}
     # There is only a marker after 9. A partition that was never written is read to its end.
     assert {key: found.read_to_end[key] for key in (A, B, C)} == {A: True, B: False, C: True}
@@ -215,7 +226,7 @@ def test_groups_lag_if_a_record_is_after_their_offset(seen: tuple[Pair, PairSnap
 
 def test_a_flow_in_the_snapshot_equals_an_observation_of_its_own(seen: tuple[Pair, PairSnapshot]) -> None:
     pair, snapshot = seen
-    found = pair.flow_observation(snapshot, "P", "B")
+    found = flow_in(snapshot, pair, "P", "B")
     assert found.heartbeat_age is None
     assert found.facts[A] == PartitionFacts(0, 10, 8, data_after=False, replica_end=9, tail_replicated=True)
     assert found.facts[B] == PartitionFacts(0, 5, 4, data_after=False, replica_end=4)
@@ -241,11 +252,36 @@ def test_a_replica_that_ends_with_another_record_is_observed_again(
     monkeypatch.setattr(foreign_writers_module, "log_ranges", ranges)
     monkeypatch.setattr(foreign_writers_module, "offsets_at", lambda _kafka, stamps: dict.fromkeys(stamps))
     monkeypatch.setattr(foreign_writers_module, "_records", lambda _pair, _alias, spans: dict.fromkeys(spans, recent))
-    observation = pair.flow_observation(snapshot, "P", "B")
+    observation = flow_in(snapshot, pair, "P", "B")
     assert len(foreign_records(pair, observation, (), snapshot.last)) == 1
     recent.append(record(5, b"not b"))
     assert foreign_records(pair, observation, (), snapshot.last) == []
     assert asked == [{B}, {B}]
+
+
+def test_a_replica_that_lags_is_no_evidence_unless_its_end_was_found(seen: tuple[Pair, PairSnapshot]) -> None:
+    pair, snapshot = seen
+    observation = flow_in(snapshot, pair, "P", "B")
+    last = snapshot.last
+    assert not_compared(pair, observation, {}, (), last) == []
+    lags = PartitionFacts(0, 5, 2, data_after=True, replica_end=4)
+    observation = replace(observation, facts={**observation.facts, B: lags})
+    text = "the last record of P.T-1 on B could not be compared with T on P"
+    assert not_compared(pair, observation, {}, (), last) == [text]
+    row = Unreplicated("T", 1, 2, 2, None, "")
+    assert not_compared(pair, observation, {B: row}, (), last) == []
+    assert not_compared(pair, observation, {B: replace(row, end_is_known=False)}, (), last) == [text]
+    assert not_compared(pair, observation, {}, ("T",), last) == []
+
+
+def test_a_replica_whose_source_has_expired_is_no_evidence(
+    seen: tuple[Pair, PairSnapshot], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pair, snapshot = seen
+    monkeypatch.delitem(LAST, ("P", A))
+    observation = flow_in(snapshot, pair, "P", "B")
+    found = not_compared(pair, observation, {}, (), snapshot.last)
+    assert found == ["the last record of P.T-0 on B could not be compared with T on P"]
 
 
 # ---- logs that are still loading -----------------------------------------------------------------------------------

@@ -124,7 +124,8 @@ def test_a_role_names_only_inventory_variables_that_the_inventory_check_knows(ro
 @pytest.mark.parametrize("name", sorted(known()))
 def test_choices_and_defaults_of_a_variable_agree_with_the_inventory_check(name: str) -> None:
     option, key = inventory_options()[name], known()[name]
-    assert tuple(option.get("choices", ())) == key.choices
+    # The engines are found by their folders, so the specification does not list them.
+    assert tuple(option.get("choices", ())) == (() if name == "kafka_dr_engine" else key.choices)
     if "default" in option and name.removeprefix(PREFIX) in variables():
         assert option["default"] == key.default
 

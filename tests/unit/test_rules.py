@@ -78,7 +78,7 @@ def test_rules_are_numbered_without_a_gap() -> None:
 def test_each_rule_has_a_counterexample_and_names_files_that_exist(number: str) -> None:
     text = SECTIONS[number]
     assert "- Counterexample:" in text
-    enforced, tested = text.split("- Enforced in ")[1].split("Tested by ")
+    enforced, tested = text.split("- Code: ")[1].split("Tests: ")
     for part in (enforced, tested):
         paths = re.findall(r"`([^`]+)`", part)
         assert paths

@@ -16,7 +16,7 @@ from schemas import faults, schemas
 
 ROOT = Path(__file__).resolve().parents[2]
 # Only programs of this collection read these.
-PRIVATE = {"switchback.kafka_dr/audit-plan/1", "switchback.kafka_dr/salvage/1"}
+PRIVATE = {"switchback.kafka_dr/audit-plan/2", "switchback.kafka_dr/salvage/2"}
 
 
 def test_every_schema_of_the_code_is_published_and_no_other() -> None:
@@ -31,7 +31,7 @@ def test_each_schema_is_a_valid_schema(name: str) -> None:
 
 
 CHECKPOINT: dict[str, Any] = {
-    "schema": "switchback.kafka_dr/checkpoint/1",
+    "schema": "switchback.kafka_dr/checkpoint/2",
     "pair": "B-P",
     "to": "B",
     "outcome": "done",
@@ -51,8 +51,8 @@ def test_a_valid_document_has_no_faults() -> None:
     [
         ({"committed": "3"}, "$.committed: '3' is not of type 'integer'"),
         ({"committed": -1}, "$.committed: -1 is less than the minimum of 0"),
-        ({"schema": "switchback.kafka_dr/checkpoint/2"}, "no published schema is called"),
-        ({"schema": "switchback.kafka_dr/report/1", "kind": "dance"}, "no report is of the kind 'dance'"),
+        ({"schema": "switchback.kafka_dr/checkpoint/3"}, "no published schema is called"),
+        ({"schema": "switchback.kafka_dr/report/2", "kind": "dance"}, "no report is of the kind 'dance'"),
     ],
 )
 def test_each_fault_of_an_invalid_document_is_reported(change: dict[str, Any], reported: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from vocabulary import ROOT, files, found
+from vocabulary import ROOT, VAGUE, files, found, vague_names
 
 
 def test_no_retired_word_is_left() -> None:
@@ -19,6 +19,10 @@ def test_no_retired_word_is_left() -> None:
         f"{path.relative_to(ROOT)}:{number}: {word}: {line}" for path in listed for number, word, line in found(path)
     ]
     assert not left, "\n".join(left[:20])
+
+
+def test_no_further_variable_has_a_vague_name() -> None:
+    assert {name: count for name, count in vague_names().items() if count > VAGUE[name]} == {}
 
 
 @pytest.mark.parametrize(

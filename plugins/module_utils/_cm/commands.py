@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from .._core.errors import DrError, Unreachable
+from .._core.errors import DrError
 from .._core.waiting import Bounds, Waited, wait_until
 from .http import RefusedError, UnsureError
 from .service import CmService
@@ -91,13 +91,15 @@ class Ran:
 
 
 class Reader(Generic[T]):
-    """Call ``read`` repeatedly, and return the last value while there is no answer and for a few refusals.
+    """Call ``read`` repeatedly, and return the last value for a few refusals.
 
-    Raises the refusal after more than five consecutive responses of 400 or 500, and at once for any other status.
+    Raises the refusal after more than five consecutive responses of 400 or 500, and every other error at once.
+    ``is_lenient``: also return the last value for a retriable error.
     """
 
-    def __init__(self, read: Callable[[], T], last: T) -> None:
+    def __init__(self, read: Callable[[], T], last: T, is_lenient: bool = False) -> None:
         self._read = read
+        self._is_lenient = is_lenient
         self.last = last
         self._refusals = 0
 
@@ -106,11 +108,12 @@ class Reader(Generic[T]):
         try:
             self.last = self._read()
             self._refusals = 0
-        except Unreachable:
-            pass
         except RefusedError as refused:
             self._refusals += 1
             if refused.status not in (400, 500) or self._refusals > _TOLERATED:
+                raise
+        except DrError as error:
+            if not (self._is_lenient and error.retriable):
                 raise
         return self.last
 
@@ -210,20 +213,19 @@ class Runner:
         goal = VERBS[verb].goal
 
         def observe() -> tuple[Command | None, bool]:
-            try:
-                found = _first(self._active(), verb)
-                return found, found is None and not goal(before) and goal(self._service.read_service())
-            except Unreachable:
-                return None, False
+            found = _first(self._active(), verb)
+            return found, found is None and not goal(before) and goal(self._service.read_service())
 
         bounds = Bounds(min(self._bounds.timeout, self._service.client.timeout), self._bounds.sleep)
-        waited = wait_until(observe, lambda seen: seen[0] is not None or seen[1], bounds)
+        waited = wait_until(
+            observe, lambda seen: seen[0] is not None or seen[1], bounds, fallback=lambda: (None, False)
+        )
         if waited.done:
             return waited.state[0]
         raise DrError(
             "cm_command_unknown",
             f"{unsure.message} It is unknown whether {verb} of {self._shown()} was started: no such command is active, "
-            "and the state of the service does not show its effect.",
+            f"and the state of the service does not show its effect.{waited.last_error}",
             "The command was not sent again. Check the recent commands in Cloudera Manager, then start the same"
             " playbook again.",
             self._service.client.url,
@@ -250,7 +252,9 @@ class Runner:
         if not command.active:
             return command
         observe = Reader(lambda: self._service.read_command(command.id), command)
-        waited = wait_until(observe, lambda seen: not seen.active, self._bounds, _fingerprint)
+        waited = wait_until(
+            observe, lambda seen: not seen.active, self._bounds, _fingerprint, fallback=lambda: observe.last
+        )
         if not waited.done:
             raise self._unfinished(waited)
         return waited.state
@@ -262,7 +266,7 @@ class Runner:
         return DrError(
             "cm_command_unfinished",
             f"{command.name} (id {command.id}) of {self._shown()} {bound} within {waited.seconds:.0f} s. "
-            f"Unfinished: {parts}.",
+            f"Unfinished: {parts}.{waited.last_error}",
             "The command continues in Cloudera Manager. Start the same playbook again to wait for it.",
             self._service.client.url,
         )

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
-from .._core.waiting import Bounds, wait_until
+from .._core.waiting import Bounds, Waited, wait_until
 from .._module import Result
 from .commands import Reader, Runner, verb_of
 from .service import CmService
@@ -161,13 +161,19 @@ class _Control:
         if self._seen.state in _DEFINITE:
             return
         observation = Reader(self._service.read_service, self._seen)
-        waited = wait_until(observation, lambda seen: seen.state in _DEFINITE, self._bounds, lambda seen: seen.state)
+        waited = wait_until(
+            observation,
+            lambda seen: seen.state in _DEFINITE,
+            self._bounds,
+            lambda seen: seen.state,
+            fallback=lambda: observation.last,
+        )
         self._seen = waited.state
         if not waited.done:
             state = waited.state.state or "unknown"
             text = (
                 f'The state of the service "{self._seen.name}" has been {state} for {waited.seconds:.0f} s, wanted'
-                f" {', '.join(_DEFINITE)}. No command was sent."
+                f" {', '.join(_DEFINITE)}. No command was sent.{waited.last_error}"
             )
             hint = "Check that the agents of its hosts are connected, then start the same playbook again."
             raise DrError("cm_state_unknown", text, hint, self._service.client.url)
@@ -218,11 +224,16 @@ class _Control:
             return joined and settled and bool(plan(self._desired, seen, self._done))
 
         observation = Reader(self._observe, None)
-        waited = wait_until(observation, lambda view: bool(view and (view[1] or stale(view[0]))), self._bounds)
+        waited = wait_until(
+            observation,
+            lambda view: bool(view and (view[1] or stale(view[0]))),
+            self._bounds,
+            fallback=lambda: observation.last,
+        )
         if waited.state is not None:
             self._seen = waited.state[0]
         if not waited.done:
-            self._raise_unsettled(waited.seconds, waited.state is not None)
+            self._raise_unsettled(waited)
 
     def _observe(self) -> tuple[Service, bool] | None:
         """Read the service, and check whether it is in the desired state."""
@@ -234,17 +245,18 @@ class _Control:
         current = desired.restart_when == "never" or seen.state != "STARTED" or seen.fresh
         return seen, runs and deployed and current
 
-    def _raise_unsettled(self, seconds: float, answered: bool) -> None:
+    def _raise_unsettled(self, waited: Waited[tuple[Service, bool] | None]) -> None:
         seen, desired = self._seen, self._desired
         goal = {"stopped": "STOPPED with all roles", "present": "FRESH"}.get(desired.state, "STARTED and FRESH")
         found = (
             f"{seen.state or 'state unknown'}, configuration {seen.staleness or 'unknown'}, "
             f"client configuration {seen.client_staleness or 'unknown'}"
-            if answered
+            if waited.state is not None
             else "no answer since then"
         )
         text = (
-            f'The service "{seen.name}" is not {goal} {seconds:.0f} s after the last command succeeded. Found: {found}.'
+            f'The service "{seen.name}" is not {goal} {waited.seconds:.0f} s after the last command succeeded.'
+            f" Found: {found}.{waited.last_error}"
         )
         hint = (
             "Check whether another user changed the service, or whether a host lacks the client configuration. Then"

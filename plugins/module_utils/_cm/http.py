@@ -16,6 +16,7 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit, urlunsplit
 
 from .._core.errors import DrError, Unreachable
+from .._core.retriable import is_retriable_status
 from .._http import Answer, HttpClient, NoAnswer, Peer, checked_url, one_line
 
 __all__ = ["CmTransport", "RefusedError", "UnsureError"]
@@ -82,7 +83,7 @@ class CmTransport(HttpClient):
         """Send a request and return the parsed JSON response. None: the response is empty.
 
         ``path`` starts after the API version. GET and PUT are repeated within the time-out while the server does not
-        accept connections or returns 502, 503 or 504. POST is repeated only if nothing was sent. Raises
+        accept connections or returns 429, 502, 503 or 504. POST is repeated only if nothing was sent. Raises
         :class:`UnsureError` if it is unknown whether a POST was processed.
         """
         self._make_ready()
@@ -92,7 +93,7 @@ class CmTransport(HttpClient):
             if method == "POST" and outcome.kind != "refused":
                 raise UnsureError("cm_unsure", outcome.message, outcome.hint, self.url)
             raise outcome
-        if method == "POST" and outcome.status in (502, 503, 504):
+        if method == "POST" and is_retriable_status(outcome.status):
             text = f'Cloudera Manager at "{self.url}" returned {outcome.status} to {doing}.'
             raise UnsureError("cm_unsure", text, "The command may be running nevertheless.", self.url)
         return self._body(outcome, doing)
@@ -172,10 +173,11 @@ class CmTransport(HttpClient):
                 "Correct url_username and url_password in client of kafka_dr_srm.<alias> (option cm_client).",
                 self.url,
             )
-        if answer.status in (502, 503, 504):
+        if is_retriable_status(answer.status):
             message = f'Cloudera Manager at "{self.url}" was not ready for {doing} within {self.timeout:g} s'
             hint = "It may be starting. Start the same playbook again, or read its log."
-            return Unreachable("cm_busy", f"{message} ({answer.status}): {text}", hint, self.url)
+            busy = f"{message} ({answer.status}): {text}"
+            return Unreachable("cm_busy", busy, hint, self.url, retriable=True)
         return RefusedError(answer.status, text, doing, self.url)
 
     def _redirected(self, answer: Answer) -> DrError:
@@ -198,7 +200,7 @@ def _later(outcome: Answer | NoAnswer, method: str) -> bool:
     """Whether to repeat a request: nothing was sent, or a GET or PUT reached a server that is starting."""
     if isinstance(outcome, NoAnswer):
         return outcome.kind == "refused" or (outcome.kind == "dropped" and method != "POST")
-    return outcome.status in (502, 503, 504) and method != "POST"
+    return is_retriable_status(outcome.status) and method != "POST"
 
 
 def _message(answer: Answer) -> str:

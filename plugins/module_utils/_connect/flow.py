@@ -14,7 +14,7 @@ from typing import Any
 
 from .._core.changes import Outcome
 from .._core.flows.pair_spec import ClusterSpec
-from .._core.names import CONNECTORS, Naming
+from .._core.names import CONNECTORS, POLICIES, naming_of
 from .._core.resources.connector_settings import risky
 from .._core.waiting import Bounds
 from .._module import Result
@@ -43,7 +43,7 @@ def flow_options() -> dict[str, Any]:
         "target": {"type": "dict", "required": True, "options": _CLUSTER},
         "topics": names,
         "groups": names,
-        "policy": {"type": "str", "choices": ["default", "identity"], "default": "default"},
+        "policy": {"type": "str", "choices": list(POLICIES), "default": "default"},
         "separator": {"type": "str", "default": "."},
         "application": {"type": "str"},
         "adopted": names,
@@ -65,7 +65,7 @@ def flow_spec(params: Mapping[str, Any]) -> FlowSpec:
         target=_cluster(params["target"]),
         topics=tuple(params["topics"]),
         groups=tuple(params["groups"]),
-        naming=Naming(params["policy"], params["separator"]),
+        naming=naming_of(params["policy"], params["separator"]),
         replication_factor=params["replication_factor"],
         offset_syncs_location=params["offset_syncs_location"],
         tasks_max=params["tasks_max"],
@@ -102,7 +102,7 @@ def reconcile_flow(
     warnings = [text for part in parts for text in risky(spec.given(part))] if configured else []
     # Workers of the wrong cluster have no connector to stop, so the flow would keep running elsewhere.
     if configured or (state == "stopped" and any(desired.name not in actual for desired in all_desired)):
-        check_place(rest, spec)
+        check_place(rest, spec, configured)
     if configured:
         check_existing(spec, all_desired, actual, adopted if check else ())
     plans = {desired.name: plan(desired, actual.get(desired.name)) for desired in all_desired}

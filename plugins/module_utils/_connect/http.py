@@ -14,7 +14,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .._core.errors import Busy, DrError, Unreachable
+from .._core.errors import DrError, Unreachable
+from .._core.retriable import is_retriable_status
 from .._http import Answer, HttpClient, NoAnswer, Peer, one_line, quoted
 
 __all__ = ["RefusedError", "Reply", "Transport", "quoted", "retry_reason"]
@@ -117,17 +118,19 @@ class Transport(HttpClient):
         if retry_reason(reply) in ("rebalance", "storage"):
             text = f'Kafka Connect at "{self.url}" could not do {doing} within {self.timeout:g} s: {reply.message}'
             hint = "It may still do it later. Check that the workers' Kafka cluster answers, and that all workers run."
-            return Busy("connect_busy", text, hint, self.url)
+            return Unreachable("connect_busy", text, hint, self.url, retriable=True)
         if reply.own:
             return RefusedError(reply.status, reply.message, doing, self.url)
         body = reply.message or "an empty body"
-        return (Busy if reply.status in (409, 503) else Unreachable)(
+        return Unreachable(
             "connect_not_json",
             f'"{self.url}" returned {reply.status} to {doing} for {self.timeout:g} s, wanted JSON of Kafka Connect: '
             f"{body}",
             "Check that connect_url is the REST address of a Kafka Connect worker, with its path prefix if it has one. "
             "If a worker does not finish its start, its log names the cause.",
             self.url,
+            # The web server of a worker that starts or ends answers 404, 409 and 500 without Kafka Connect.
+            retriable=reply.status in (404, 409, 500) or is_retriable_status(reply.status),
         )
 
     def _unauthorized(self, reply: Reply) -> DrError:

@@ -18,17 +18,13 @@ from typing import Any
 
 from .._core.errors import DrError
 from .._core.flows.pair_spec import ClusterSpec
-from .._core.names import CONNECTORS, HEARTBEATS, Naming, connector_name
+from .._core.names import CONNECTORS, HEARTBEATS, Naming, connector_name, naming_of
 from .._core.resources.connector_settings import as_text, unsafe_settings
 from .._core.security import java_properties
 from .rest import PACKAGE
 
 __all__ = ["DEFAULT_TASKS", "FlowSpec", "check_flow", "check_settings", "literal", "wanted_config"]
 
-_POLICIES = {
-    "default": PACKAGE + "DefaultReplicationPolicy",
-    "identity": PACKAGE + "IdentityReplicationPolicy",
-}
 DEFAULT_TASKS = 4
 _BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
@@ -43,7 +39,7 @@ class FlowSpec:
     topics: tuple[str, ...] = ()
     #: Names of the groups whose offsets to sync.
     groups: tuple[str, ...] = ()
-    naming: Naming = field(default_factory=Naming)
+    naming: Naming = field(default_factory=naming_of)
     #: Replication factor of all topics that the flow creates. None: MirrorMaker 2's defaults.
     replication_factor: int | None = None
     #: ``source`` or ``target``: the cluster of the offset-syncs topic.
@@ -80,7 +76,7 @@ def _common(spec: FlowSpec) -> dict[str, str]:
         "tasks.max": str(spec.tasks_max),
         "source.cluster.alias": spec.source.alias,
         "target.cluster.alias": spec.target.alias,
-        "replication.policy.class": _POLICIES[spec.naming.policy],
+        "replication.policy.class": PACKAGE + spec.naming.java_class,
         "replication.policy.separator": spec.naming.separator,
         # Any other converter re-encodes: headers would arrive as base64 text, and no record would equal its replica.
         "key.converter": _BYTES,
@@ -220,7 +216,7 @@ def _topic_problems(spec: FlowSpec, parts: set[str]) -> list[str]:
         return []
     if not spec.topics:
         return ["No topics are named. Name each topic that the flow is to replicate."]
-    if spec.naming.policy == "identity":
+    if spec.naming.keeps_names:
         return []
     aliases = (spec.source.alias, spec.target.alias)
     return [

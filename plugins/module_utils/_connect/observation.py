@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from .._core.errors import DrError, Unreachable
+from .._core.errors import DrError
 from .._core.waiting import Bounds, wait_until
 from .._module import Result
 from .http import RefusedError
@@ -65,20 +65,22 @@ def _wait(
     seen = [first]
 
     def observe() -> list[Connector]:
-        try:
-            seen[0] = _accepted(rest, wanted)
-        except Unreachable:
-            # A restarting worker does not answer for some seconds. The time limit decides.
-            return []
+        seen[0] = _accepted(rest, wanted)
         return seen[0]
 
     waited = wait_until(
-        observe, lambda found: _reached(found, wait_for), bounds, lambda found: [_state(c) for c in found]
+        observe,
+        lambda found: _reached(found, wait_for),
+        bounds,
+        lambda found: [_state(connector) for connector in found],
+        fallback=lambda: seen[0],
     )
     if waited.done:
         return waited.state, None
     states = "; ".join(describe(connector.name, connector) for connector in seen[0]) or "no such connector"
-    text = f"Not every connector is {wait_for} after {waited.seconds:.0f} s. Last observed: {states}."
+    text = (
+        f"Not every connector is {wait_for} after {waited.seconds:.0f} s. Last observed: {states}.{waited.last_error}"
+    )
     hint = "Check the named tasks and the log of their worker, then start the same playbook again."
     return seen[0], DrError("connector_not_ready", text, hint, rest.url)
 

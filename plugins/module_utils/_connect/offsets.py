@@ -12,6 +12,7 @@ from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from .._core.errors import DrError
+from .._core.partition import Partition
 from .._core.waiting import Bounds, wait_until
 from .http import RefusedError
 from .rest import ConnectClient
@@ -30,9 +31,7 @@ __all__ = [
 _SHOWN = Bounds(timeout=20.0)
 
 
-def replicated_offsets(
-    rest: ConnectClient, connector: str, source_alias: str | None = None
-) -> dict[tuple[str, int], int]:
+def replicated_offsets(rest: ConnectClient, connector: str, source_alias: str | None = None) -> dict[Partition, int]:
     """Return the offset of the last replicated record by source partition.
 
     A partition that is missing from the result is unknown, not 0. The offsets are final only if the connector is
@@ -50,8 +49,8 @@ def replicated_offsets(
 
 
 def read_back(
-    rest: ConnectClient, connector: str, source_alias: str | None, agrees: Callable[[dict[tuple[str, int], int]], bool]
-) -> dict[tuple[str, int], int]:
+    rest: ConnectClient, connector: str, source_alias: str | None, agrees: Callable[[dict[Partition, int]], bool]
+) -> dict[Partition, int]:
     """Read offsets that were just written until they ``agree``, and return what the worker reported last.
 
     A new partition may be missing for a moment. The worker takes the list of partitions from what it has read of its
@@ -61,19 +60,19 @@ def read_back(
     return wait_until(lambda: replicated_offsets(rest, connector, source_alias), agrees, _SHOWN).state
 
 
-def parse_offsets(answer: Any, source_alias: str | None = None) -> dict[tuple[str, int], int]:
+def parse_offsets(answer: Any, source_alias: str | None = None) -> dict[Partition, int]:
     """Parse the response of ``GET /connectors/X/offsets``. Entries without an offset are left out."""
-    offsets: dict[tuple[str, int], int] = {}
+    offsets: dict[Partition, int] = {}
     for entry in answer.get("offsets", []) if isinstance(answer, Mapping) else []:
         partition, offset = entry.get("partition") or {}, (entry.get("offset") or {}).get("offset")
         topic, index = partition.get("topic"), partition.get("partition")
         ours = source_alias is None or partition.get("cluster") == source_alias
         if ours and isinstance(topic, str) and isinstance(index, int) and isinstance(offset, int):
-            offsets[topic, index] = offset
+            offsets[Partition(topic, index)] = offset
     return offsets
 
 
-def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: Mapping[tuple[str, int], int]) -> None:
+def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: Mapping[Partition, int]) -> None:
     """Replace all stored offsets of a STOPPED connector with ``wanted``, and read them back.
 
     Offsets survive the deletion of a connector, so older ones are removed first (R22). Kafka Connect checks neither
@@ -86,11 +85,10 @@ def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: 
     stored = read_back(rest, connector, None, lambda shown: shown == dict(wanted))
     if stored != dict(wanted):
         wrong = sorted(key for key in {*stored, *wanted} if stored.get(key) != wanted.get(key))
-        topic, index = wrong[0]
         raise DrError(
             "offsets_not_set",
             f'The connector "{connector}" has wrong stored offsets on {len(wrong)} partitions:'
-            f" {topic}-{index}: wanted {wanted.get(wrong[0])}, found {stored.get(wrong[0])}.",
+            f" {wrong[0]}: wanted {wanted.get(wrong[0])}, found {stored.get(wrong[0])}.",
             "The connector is stopped and replicates nothing. Start the same playbook again.",
             rest.url,
         )
@@ -107,24 +105,21 @@ def require_gone(
 ) -> None:
     """Raise ``offsets_not_set`` if the worker keeps reporting a stored offset. ``topics`` None: of any topic."""
 
-    def held(shown: Mapping[tuple[str, int], int]) -> list[tuple[str, int]]:
+    def held(shown: Mapping[Partition, int]) -> list[Partition]:
         return [key for key in shown if topics is None or key[0] in topics]
 
     left = read_back(rest, connector, source_alias, lambda shown: not held(shown))
     if held(left):
-        topic, index = min(held(left))
+        first = min(held(left))
         raise DrError(
             "offsets_not_set",
-            f'The connector "{connector}" has a stored offset for {topic}-{index} after its removal:'
-            f" {left[topic, index]}.",
+            f'The connector "{connector}" has a stored offset for {first} after its removal: {left[first]}.',
             "The connector is stopped and replicates nothing. Start the same playbook again.",
             rest.url,
         )
 
 
-def change_offsets(
-    rest: ConnectClient, connector: str, source_alias: str, wanted: Mapping[tuple[str, int], int]
-) -> None:
+def change_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: Mapping[Partition, int]) -> None:
     """Set these stored offsets of a STOPPED connector, and keep the others. A value below 0 removes an offset.
 
     The caller reads the offsets back.

@@ -36,6 +36,124 @@ class Report:
     failure: DrError | None = None
 
 
+class _Settling:
+    """Waits until the connectors are in their desired states, and restarts what does not get there by itself.
+
+    ``unanswered``: stops and resumes without a response, by connector. They are sent again.
+    """
+
+    def __init__(
+        self,
+        rest: ConnectClient,
+        bounds: Bounds,
+        watches: dict[str, Watch],
+        report: Report,
+        unanswered: dict[str, DrError],
+    ) -> None:
+        self._rest, self._bounds, self._unanswered = rest, bounds, unanswered
+        self._watches, self._report = watches, report
+
+    def run(self) -> None:
+        """Wait within the bounds; the report gets a failure if a connector is not in its desired state then."""
+        watches, report = self._watches, self._report
+        pending = {name: watch for name, watch in watches.items() if not already(watch, report.connectors.get(name))}
+        if not pending:
+            return
+        try:
+            waited = wait_until(
+                lambda: self._observe(pending),
+                lambda left: not left,
+                self._bounds,
+                lambda left: _fingerprint(left, report),
+                fallback=lambda: sorted(pending),
+            )
+        except DrError as error:
+            report.failure = error
+            return
+        if not waited.done:
+            report.failure = self._not_reached(waited, pending)
+            report.outcomes = [_not_done(outcome, waited.state, report.failure) for outcome in report.outcomes]
+        for name, watch in watches.items():
+            actual = report.connectors.get(name)
+            if watch.desired.state == "running" and watch.desired.part == "source" and actual and not actual.tasks:
+                report.warnings.append(
+                    f'The connector "{name}" runs without a task, because it finds none of its topics on the source '
+                    "cluster. It searches again at each refresh."
+                )
+
+    def _observe(self, pending: dict[str, Watch]) -> list[str]:
+        """Read the connectors, and return the names of those that are not in the desired state yet."""
+        report = self._report
+        self._repeat(pending)
+        found = self._rest.connectors()
+        report.connectors = found
+        now = time.monotonic()
+        left = []
+        for name, watch in pending.items():
+            reached = watch.reached(found.get(name), now)
+            if not reached or not self._took_effect(watch, found.get(name)):
+                left.append(name)
+            self._restart_unassigned(watch, found.get(name), now)
+            self._restart_once(watch, found.get(name), now)
+        return sorted(left) if report.failure is None else []
+
+    def _repeat(self, pending: Mapping[str, Watch]) -> None:
+        for name in list(self._unanswered):
+            state = pending[name].desired.state
+            self._rest.resume(name) if state == "running" else self._rest.stop(name)
+            del self._unanswered[name]
+
+    def _took_effect(self, watch: Watch, actual: Connector | None) -> bool:
+        """Whether all tasks have the updated settings. After an update, RUNNING may be the status of the old tasks."""
+        if not watch.updated or watch.desired.state != "running" or actual is None or not actual.tasks:
+            return True
+        configs = self._rest.task_configs(watch.desired.name)
+        return all(config.get(key) == value for config in configs for key, value in watch.updated.items())
+
+    def _restart_unassigned(self, watch: Watch, actual: Connector | None, now: float) -> None:
+        if watch.desired.state != "running" or actual is None or not watch.left_unassigned(actual, now):
+            return
+        try:
+            self._rest.restart_connector(actual.name)
+        except DrError:
+            return  # a connector that really waits for a worker cannot be restarted
+        change = Change(KIND, actual.name, "restart", {"state": "UNASSIGNED"}, {"state": "RUNNING"})
+        self._report.outcomes.append(Outcome(change, "done"))
+
+    def _restart_once(self, watch: Watch, actual: Connector | None, now: float) -> None:
+        if watch.desired.state != "running" or actual is None or not actual.failures:
+            return
+        if watch.restarted is None:
+            watch.restarted = now
+            self._rest.restart_failed(actual.name)
+            change = Change(KIND, actual.name, "restart", {"state": "FAILED"}, {"state": "RUNNING"})
+            self._report.outcomes.append(Outcome(change, "done"))
+        elif now - watch.restarted >= RESTART_SECONDS:
+            self._report.failure = DrError(
+                "connector_failed",
+                f'The connector "{actual.name}" failed again after a restart. {with_advice(actual.failures)}',
+                "Read the whole stack trace in the log of the worker, correct the cause, then start the same playbook"
+                " again.",
+                self._rest.url,
+            )
+
+    def _not_reached(self, waited: Waited[list[str]], pending: Mapping[str, Watch]) -> DrError:
+        wanted = ", ".join(f'"{name}" {goal(pending[name].desired)}' for name in waited.state)
+        seen = "; ".join(describe(name, self._report.connectors.get(name)) for name in waited.state)
+        last = waited.error or next(iter(self._unanswered.values()), None)
+        also = f" Last request: {last.message}" if last else ""
+        stopping = any(pending[name].desired.state in ("stopped", "absent") for name in waited.state)
+        hint = (
+            "Without the source.admin.* time-outs, a stop takes a minute while the source cluster does not answer. "
+            if stopping
+            else ""
+        )
+        hint += "Check the named tasks and the log of their worker, then start the same playbook again."
+        bound = "no progress" if waited.ended == "stalled" else "not reached"
+        text = f"Wanted {wanted}; {bound} within {waited.seconds:.0f} s. Last observed: {seen}.{also}"
+        return DrError("connector_not_ready", text, hint, self._rest.url)
+
+
 class Reconciler:
     """Apply the plans of several connectors together, so that they stop and start at the same time.
 
@@ -67,7 +185,7 @@ class Reconciler:
             report.outcomes += outcomes
             if desired.part in self._awaited and not any(outcome.status == "failed" for outcome in outcomes):
                 watches[desired.name] = watch_of(desired, steps, actual.get(desired.name))
-        self._wait(watches, report)
+        _Settling(self._rest, self._bounds, watches, report, self._unanswered).run()
         self._delete(all_desired, plans, report)
         if report.failure is None:
             failed = [outcome for outcome in report.outcomes if outcome.status == "failed"]
@@ -99,114 +217,6 @@ class Reconciler:
             self._rest.resume(desired.name)
         elif action == "restart":
             self._rest.restart_failed(desired.name)
-
-    # ---- waiting
-
-    def _wait(self, watches: dict[str, Watch], report: Report) -> None:
-        pending = {name: watch for name, watch in watches.items() if not already(watch, report.connectors.get(name))}
-        if not pending:
-            return
-        try:
-            waited = wait_until(
-                lambda: self._observe(pending, report),
-                lambda left: not left,
-                self._bounds,
-                lambda left: _fingerprint(left, report),
-            )
-        except DrError as error:
-            report.failure = error
-            return
-        if not waited.done:
-            report.failure = self._not_reached(waited, pending, report)
-            report.outcomes = [_not_done(outcome, waited.state, report.failure) for outcome in report.outcomes]
-        for name, watch in watches.items():
-            actual = report.connectors.get(name)
-            if watch.desired.state == "running" and watch.desired.part == "source" and actual and not actual.tasks:
-                report.warnings.append(
-                    f'The connector "{name}" runs without a task, because it finds none of its topics on the source '
-                    "cluster. It searches again at each refresh."
-                )
-
-    def _observe(self, pending: dict[str, Watch], report: Report) -> list[str]:
-        """Read the connectors, and return the names of those that are not in the desired state yet.
-
-        If the worker does not answer, all pending connectors count as not in the desired state.
-        """
-        try:
-            self._repeat(pending)
-            found = self._rest.connectors()
-        except Unreachable as error:
-            self._unanswered[""] = error
-            return sorted(pending)
-        self._unanswered.pop("", None)
-        report.connectors = found
-        now = time.monotonic()
-        left = []
-        for name, watch in pending.items():
-            reached = watch.reached(found.get(name), now)
-            if not reached or not self._took_effect(watch, found.get(name)):
-                left.append(name)
-            self._restart_unassigned(watch, found.get(name), now, report)
-            self._restart_once(watch, found.get(name), now, report)
-        return sorted(left) if report.failure is None else []
-
-    def _repeat(self, pending: Mapping[str, Watch]) -> None:
-        for name in [name for name in self._unanswered if name]:
-            state = pending[name].desired.state
-            self._rest.resume(name) if state == "running" else self._rest.stop(name)
-            del self._unanswered[name]
-
-    def _took_effect(self, watch: Watch, actual: Connector | None) -> bool:
-        """Whether all tasks have the updated settings. After an update, RUNNING may be the status of the old tasks."""
-        if not watch.updated or watch.desired.state != "running" or actual is None or not actual.tasks:
-            return True
-        configs = self._rest.task_configs(watch.desired.name)
-        return all(config.get(key) == value for config in configs for key, value in watch.updated.items())
-
-    def _restart_unassigned(self, watch: Watch, actual: Connector | None, now: float, report: Report) -> None:
-        if watch.desired.state != "running" or actual is None or not watch.left_unassigned(actual, now):
-            return
-        try:
-            self._rest.restart_connector(actual.name)
-        except DrError:
-            return  # a connector that really waits for a worker cannot be restarted
-        change = Change(KIND, actual.name, "restart", {"state": "UNASSIGNED"}, {"state": "RUNNING"})
-        report.outcomes.append(Outcome(change, "done"))
-
-    def _restart_once(self, watch: Watch, actual: Connector | None, now: float, report: Report) -> None:
-        if watch.desired.state != "running" or actual is None or not actual.failures:
-            return
-        if watch.restarted is None:
-            watch.restarted = now
-            self._rest.restart_failed(actual.name)
-            change = Change(KIND, actual.name, "restart", {"state": "FAILED"}, {"state": "RUNNING"})
-            report.outcomes.append(Outcome(change, "done"))
-        elif now - watch.restarted >= RESTART_SECONDS:
-            report.failure = DrError(
-                "connector_failed",
-                f'The connector "{actual.name}" failed again after a restart. {with_advice(actual.failures)}',
-                "Read the whole stack trace in the log of the worker, correct the cause, then start the same playbook"
-                " again.",
-                self._rest.url,
-            )
-
-    def _not_reached(self, waited: Waited[list[str]], pending: Mapping[str, Watch], report: Report) -> DrError:
-        wanted = ", ".join(f'"{name}" {goal(pending[name].desired)}' for name in waited.state)
-        seen = "; ".join(describe(name, report.connectors.get(name)) for name in waited.state)
-        last = self._unanswered.get("") or next(iter(self._unanswered.values()), None)
-        also = f" Last request: {last.message}" if last else ""
-        stopping = any(pending[name].desired.state in ("stopped", "absent") for name in waited.state)
-        hint = (
-            "Without the source.admin.* time-outs, a stop takes a minute while the source cluster does not answer. "
-            if stopping
-            else ""
-        )
-        hint += "Check the named tasks and the log of their worker, then start the same playbook again."
-        bound = "no progress" if waited.ended == "stalled" else "not reached"
-        text = f"Wanted {wanted}; {bound} within {waited.seconds:.0f} s. Last observed: {seen}.{also}"
-        return DrError("connector_not_ready", text, hint, self._rest.url)
-
-    # ---- deleting
 
     def _delete(
         self, all_desired: Sequence[DesiredConnector], plans: Mapping[str, list[Change]], report: Report

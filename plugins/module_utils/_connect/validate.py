@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from .._core.errors import DrError
+from .._core.kafka_versions import too_old
 from .._core.names import CONNECTORS
 from .._core.resources.connector_settings import unknown_settings, unsafe_settings
 from .._core.security import is_secret
@@ -19,18 +20,31 @@ from .mirror import FlowSpec
 from .planning import DesiredConnector, merged_config, rivals
 from .rest import PACKAGE, ConnectClient, Connector
 
-__all__ = ["check_existing", "check_place", "field_errors", "validate"]
+__all__ = ["check_existing", "check_place", "field_errors", "require_version", "validate"]
 
 
-def check_place(rest: ConnectClient, spec: FlowSpec) -> None:
+def require_version(rest: ConnectClient, reported: str) -> None:
+    """Raise ``connect_too_old`` if workers of this version cannot run a flow."""
+    if too_old(reported):
+        raise DrError(
+            "connect_too_old",
+            f'The Kafka Connect workers at "{rest.url}" run {reported}, wanted Kafka 3.7 or later.',
+            "Upgrade these workers, or run the flow on others. Their brokers may be older. Workers before 3.7 cannot"
+            " create a stopped connector (KIP-980), and those before 3.6 cannot report offsets (KIP-875).",
+            rest.url,
+        )
+
+
+def check_place(rest: ConnectClient, spec: FlowSpec, configured: bool) -> None:
     """Raise ``wrong_connect_cluster`` if the workers belong to another cluster than the target of the flow.
 
-    They would write the replicas to their own cluster.
+    They would write the replicas to their own cluster. ``configured``: the flow is to be configured, so also raise
+    ``connect_too_old``. Workers of any version can stop one.
     """
     wanted, refused = spec.target.cluster_id, spec.source.cluster_id
     if not (wanted or refused) or _redirected(spec):
         return
-    found = rest.cluster_id()
+    found, version = rest.about()
     if (wanted and found != wanted) or (refused and found == refused):
         raise DrError(
             "wrong_connect_cluster",
@@ -40,6 +54,8 @@ def check_place(rest: ConnectClient, spec: FlowSpec) -> None:
             " of its workers.",
             rest.url,
         )
+    if configured:
+        require_version(rest, version)
 
 
 def _redirected(spec: FlowSpec) -> bool:

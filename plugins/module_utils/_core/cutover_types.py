@@ -40,8 +40,8 @@ class CutoverType:
     group_lag: str | None = "reread"
     #: What happens to a higher committed offset on the cluster being entered: ``fail`` or ``lower`` (R6).
     higher: str = "fail"
-    #: The flow and the producers write into different partitions at the same time.
-    policies: tuple[str, ...] = ("default", "identity")
+    #: The flow and the producers write at the same time, so they must not write into the same topics.
+    writes_beside_flow: bool = False
     #: Writes on the cluster being left after the barrier are observed.
     watches_left: bool = False
     #: State of the flows after the run, and after its undo (``_core.flows.goals``).
@@ -87,7 +87,7 @@ CUTOVER_TYPES: Mapping[str, CutoverType] = {
             ),
             steps=_CONSUMERS_FIRST,
             standstill=_STANDSTILL,
-            policies=("default",),
+            writes_beside_flow=True,
         ),
         # Nothing can be drained. Consumers move first: the records that they read are on the surviving cluster.
         CutoverType(

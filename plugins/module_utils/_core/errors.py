@@ -12,21 +12,26 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["Busy", "DrError", "LockedOut", "Transient", "Unreachable", "one_text", "with_alias"]
+__all__ = ["DrError", "LockedOut", "Unreachable", "one_text", "sentences", "with_alias"]
 
 # Two full stops, but not an ellipsis: another program's reason ends in a full stop within a sentence of ours.
 _TWO_STOPS = re.compile(r"(?<!\.)\.\.(?=\s|$)")
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z\"'])")
 
 
+def sentences(text: str) -> list[str]:
+    """Split a text into its sentences."""
+    return _SENTENCE.split(text)
+
+
 def one_text(*texts: str) -> str:
     """Join texts. Each text ends as a sentence, and no sentence occurs twice."""
-    sentences: dict[str, None] = {}
+    distinct: dict[str, None] = {}
     for text in texts:
         whole = _TWO_STOPS.sub(".", text.strip())
         closed = f"{whole}." if whole and whole[-1] not in ".!?:" else whole
-        sentences.update(dict.fromkeys(_SENTENCE.split(closed)))
-    return " ".join(sentence for sentence in sentences if sentence)
+        distinct.update(dict.fromkeys(sentences(closed)))
+    return " ".join(sentence for sentence in distinct if sentence)
 
 
 def with_alias(text: str, endpoint: str, clusters: Mapping[str, Any]) -> str:
@@ -45,15 +50,17 @@ def with_alias(text: str, endpoint: str, clusters: Mapping[str, Any]) -> str:
 class DrError(Exception):
     """A failure that a user can act on.
 
-    ``code`` is part of the API: playbooks branch on it. ``message`` and ``hint`` are prose.
+    ``code`` is part of the API: playbooks branch on it. ``message`` and ``hint`` are prose. ``retriable``: the cause
+    ends by itself, such as an election, so a bounded wait goes on until its limit (R35).
     """
 
-    def __init__(self, code: str, message: str, hint: str = "", endpoint: str = "") -> None:
+    def __init__(self, code: str, message: str, hint: str = "", endpoint: str = "", *, retriable: bool = False) -> None:
         super().__init__(message)
         self.code = code
         self.message = _TWO_STOPS.sub(".", message)
         self.hint = hint
         self.endpoint = endpoint
+        self.retriable = retriable
 
     def as_dict(self) -> dict[str, str]:
         """The fields of the value that modules return as ``error``."""
@@ -66,14 +73,6 @@ class DrError(Exception):
 
 class Unreachable(DrError):  # noqa: N818 - reads as what happened
     """A cluster or worker did not respond. Callers that only observe may continue with UNKNOWN."""
-
-
-class Transient(DrError):  # noqa: N818 - reads as what it is
-    """A state that ends by itself, such as an election. A bounded wait retries until its limit (R35)."""
-
-
-class Busy(Unreachable, Transient):
-    """The server responded that it is busy: a rebalance, a start, or a request that timed out on the broker."""
 
 
 class LockedOut(Unreachable):

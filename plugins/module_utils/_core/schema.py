@@ -29,7 +29,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "number": (int, float, str),
     # A list of texts, none of them empty.
     "words": (list, tuple),
-    # A truth value. -e NAME=VALUE passes it as text.
+    # A truth value, or another of its choices. -e NAME=VALUE passes it as text.
     "flag": (bool, str),
     # A list, or one line of text with commas, as -e NAME=VALUE and a survey of AWX pass it.
     "names": (list, tuple, str),
@@ -98,15 +98,15 @@ def _check_value(where: str, value: Any, key: Key) -> list[str]:
     wrong_bool = isinstance(value, bool) and key.type in ("int", "float")
     if wrong_bool or not isinstance(value, _TYPES[key.type]):
         return [f"{where} must be of type {key.type}, found {_kind(value)}."]
-    if key.type == "flag" and str(value).lower() not in _FLAGS:
-        return [f"{where} must be true or false, found {_kind(value)}."]
+    if key.type == "flag" and str(value).lower() not in (key.choices or _FLAGS):
+        return [f"{where} must be {' or '.join(key.choices or ('true', 'false'))}, found {_kind(value)}."]
     if key.type == "number" and ((found := number(value)) is None or not key.least <= found <= key.most):
         return [f"{where} must be a number from {key.least:g} to {key.most:g}, found {_kind(value)}."]
     if key.type == "words" and not _all_texts(value):
         return [f"{where} must be a list of texts that are neither empty nor contain NUL, found {_kind(value)}."]
     if key.type == "names" and not isinstance(value, str) and not _all_texts(value):
         return [f"{where} must be a list of names, found {_kind(value)}."]
-    if key.choices and value not in key.choices:
+    if key.choices and key.type != "flag" and value not in key.choices:
         hint = nearest(str(value), key.choices)
         return [f'{where} is "{value}", wanted one of: {", ".join(key.choices)}.{hint}']
     return []

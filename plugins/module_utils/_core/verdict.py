@@ -11,11 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-__all__ = ["PROVEN", "REFUTED", "UNKNOWN", "Finding", "combine"]
+__all__ = ["NOT_APPLICABLE", "PROVEN", "REFUTED", "UNKNOWN", "Finding", "combine"]
 
 PROVEN = "PROVEN"
 REFUTED = "REFUTED"
 UNKNOWN = "UNKNOWN"
+#: There is nothing to prove, so the part says nothing about the whole.
+NOT_APPLICABLE = "NOT_APPLICABLE"
 
 
 @dataclass(frozen=True)
@@ -27,8 +29,11 @@ class Finding:
 
 
 def combine(verdicts: Iterable[str]) -> str:
-    """The verdict of a whole: REFUTED if any part is REFUTED, PROVEN only if there are parts and all are PROVEN."""
-    parts = list(verdicts)
+    """The verdict of a whole: REFUTED if any part is REFUTED, PROVEN only if there are parts and all are PROVEN.
+
+    Parts that are NOT_APPLICABLE do not count.
+    """
+    parts = [verdict for verdict in verdicts if verdict != NOT_APPLICABLE]
     if REFUTED in parts:
         return REFUTED
     if parts and all(part == PROVEN for part in parts):

@@ -13,11 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from .errors import DrError, Transient
+from .errors import DrError, one_text
 
 __all__ = ["Bounds", "Patience", "Waited", "wait_until"]
 
 T = TypeVar("T")
+_WAITED = "A wait of {:.0f} s ended with this error."
 
 
 @dataclass(frozen=True)
@@ -41,11 +42,18 @@ class Waited(Generic[T]):
     #: How long it took.
     seconds: float
     observations: int
+    #: The retriable error of the last observation, if the wait ended with it and has a fallback for the state.
+    error: DrError | None = None
 
     @property
     def done(self) -> bool:
         """True only if the condition was observed to hold."""
         return self.ended == "done"
+
+    @property
+    def last_error(self) -> str:
+        """The last error as a sentence to append to a message; "": none."""
+        return f" Last error: {self.error.message}" if self.error is not None else ""
 
 
 def wait_until(
@@ -53,27 +61,36 @@ def wait_until(
     done: Callable[[T], bool],
     bounds: Bounds,
     progress: Callable[[T], Any] = lambda state: None,
-    clock: tuple[Callable[[], float], Callable[[float], None]] = (time.monotonic, time.sleep),
-    tolerated: tuple[type[DrError], ...] = (Transient,),
+    clock: tuple[Callable[[], float], Callable[[float], None]] | None = None,
+    fallback: Callable[[], T] | None = None,
 ) -> Waited[T]:
     """Observe until ``done(state)``, at least once.
 
-    An error of a kind in ``tolerated`` does not end the wait. It counts as an observation without progress, and is
-    raised only when a limit is reached (R35).
+    A retriable error does not end the wait. It counts as an observation without progress, and is raised only when a
+    limit is reached (R35). Every other error is raised at once.
 
     ``progress(state)`` returns a comparable fingerprint; while it changes, the stall limit does not run.
-    ``clock`` is (now, sleep); tests pass their own.
+    ``clock`` is (now, sleep); tests pass their own. ``fallback``: the state to return with ``Waited.error`` instead of
+    raising a retriable error at the limit.
     """
-    now, sleep = clock
+    now, sleep = clock or (time.monotonic, time.sleep)
     start = moved = now()
     fingerprint: Any = object()
     observations = 0
     while True:
         try:
             state = observe()
-        except tolerated:
+        except DrError as error:
             failed = now()
-            if failed - start >= bounds.timeout or (bounds.stall and failed - moved >= bounds.stall):
+            is_timeout = failed - start >= bounds.timeout
+            is_over = is_timeout or (bounds.stall > 0 and failed - moved >= bounds.stall)
+            if not error.retriable:
+                raise
+            if is_over and fallback is not None:
+                ended = "timeout" if is_timeout else "stalled"
+                return Waited(ended, fallback(), failed - start, observations, error)
+            if is_over:
+                error.hint = one_text(error.hint, _WAITED.format(failed - start))
                 raise
             sleep(min(bounds.sleep, bounds.timeout - (failed - start)))
             continue

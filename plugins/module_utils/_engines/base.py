@@ -27,11 +27,14 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from .._core.changes import Outcome
+from .._core.discovery.observations import MirrorConnector
 from .._core.errors import DrError
 from .._core.flows.goals import FlowGoal
 from .._core.flows.pair_spec import PairSpec
 from .._core.names import flow_name
+from .._core.partition import Partition
 from .._core.resources.topic_filters import Filter
+from .._core.resources.topics import DEFAULT_LARGEST_RECORD
 from .._core.waiting import Bounds
 from .._module import Result
 from .inventory import Capabilities
@@ -40,17 +43,12 @@ __all__ = [
     "Engine",
     "FlowState",
     "PartState",
-    "Partition",
     "SiteSettings",
     "StoredOffsets",
     "attempt",
     "joined",
     "no_offsets",
 ]
-
-Partition = tuple[str, int]
-#: max.request.size of a Kafka producer that sets none.
-DEFAULT_LARGEST_RECORD = 1_048_576
 
 
 @dataclass(frozen=True)
@@ -207,7 +205,7 @@ class Engine(Protocol):
     def about(self, source: str, target: str) -> tuple[str | None, str | None]:
         """Return the id of the cluster that the flow's workers are attached to, and the version of the workers.
 
-        None stands for a value that the engine does not report.
+        None stands for a value that the engine does not report. Raises if this version cannot run the flow.
         """
 
     def competing_flows(self, source: str, target: str, topics: Iterable[str], running: bool = False) -> list[str]:
@@ -220,6 +218,12 @@ class Engine(Protocol):
         """Names of the flows, this collection's or not, that replicate ``topics`` from ``target`` to ``source``.
 
         A flow is listed if it is not stopped and replicates at least one of ``topics``.
+        """
+
+    def connectors_to(self, target: str) -> list[MirrorConnector]:
+        """Return every MirrorMaker 2 connector on the workers of ``target``, of any name and in any state.
+
+        Empty if the engine runs flows without connectors, which cannot be adopted.
         """
 
     # ---- effects

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from pathlib import Path
+from importlib.util import find_spec
+from pkgutil import iter_modules
 
 from .inventory import EngineInventory
 
@@ -21,12 +22,13 @@ DEFAULT = "connect"
 
 
 def engines() -> tuple[str, ...]:
-    """Names of the engines: the folders with a file ``engine.py``.
+    """Names of the engines: the packages with a module ``engine``.
 
-    Empty inside the zip archive that Ansible sends to a remote host, which has no folders to search.
+    Also inside the zip archive that Ansible sends to a remote host, which has no folders to search.
     """
-    folders = sys.modules[__name__.rpartition(".")[0]].__path__
-    return tuple(sorted(path.parent.name for folder in folders for path in Path(folder).glob("*/engine.py")))
+    package = sys.modules[__name__.rpartition(".")[0]]
+    names = {module.name for module in iter_modules(package.__path__) if module.ispkg}
+    return tuple(sorted(name for name in names if find_spec(f".{name}.engine", package.__name__)))
 
 
 def engine_inventory(name: str) -> EngineInventory:

@@ -15,9 +15,9 @@ from typing import Any
 
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
-from .._core.resources.acl import Acl
+from .._core.resources.acl import CLUSTER_NAME, Acl
 from .._core.waiting import Bounds, wait_until
-from .client import Kafka
+from .client import Kafka, missing_right
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
     from confluent_kafka import KafkaError, KafkaException
@@ -36,6 +36,7 @@ __all__ = ["apply", "denied", "describe", "wait_for_broker"]
 _BATCH = 5000
 # librdkafka calls the resource type CLUSTER "BROKER", its name in configurations.
 _LIBRARY_TYPES = {"cluster": "BROKER"}
+_LISTING = "list the ACLs"
 # A broker that refuses one ACL with one of these error codes refuses all of them.
 _REFUSES_ALL = ("no_authorizer", "not_authorized")
 _TYPES = {name.lower(): kind for kind, name in _LIBRARY_TYPES.items()}
@@ -62,9 +63,13 @@ def _filter(kind: Any, principal: Any, permission: Any) -> Any:
 
 
 def _matching(kafka: Kafka, filters: Sequence[Any]) -> set[Acl]:
-    futures = [kafka.admin.describe_acls(acl_filter, request_timeout=kafka.timeout) for acl_filter in filters]
     kafka.note_request("describe_acls", filters=len(filters))
-    bindings = [binding for future in futures for binding in _settle(kafka, future, "list the ACLs")]
+
+    def read() -> list[Any]:
+        futures = [kafka.admin.describe_acls(acl_filter, request_timeout=kafka.timeout) for acl_filter in filters]
+        return [binding for future in futures for binding in _settle(kafka, future, _LISTING)]
+
+    bindings = kafka.patiently(read)
     if filters and not bindings:
         _prove_that_it_was_sent(kafka)
     return {_acl(binding) for binding in bindings if _is_known(binding)}
@@ -98,7 +103,7 @@ def _prove_that_it_was_sent(kafka: Kafka) -> None:
     asked = kafka.admin.describe_cluster(include_authorized_operations=True, request_timeout=kafka.timeout)
     allowed = kafka.settle(asked, "ask what this principal may do").authorized_operations or []
     if AclOperation.DESCRIBE not in allowed:
-        raise _refused(kafka, "list the ACLs")
+        raise _refused(kafka, _LISTING)
 
 
 def _is_known(binding: Any) -> bool:
@@ -205,7 +210,7 @@ def wait_for_broker(kafka: Kafka, outcomes: Iterable[Outcome], bounds: Bounds) -
 
 def _settle(kafka: Kafka, future: Future[Any], doing: str) -> Any:
     try:
-        return future.result(timeout=kafka.timeout + 5)
+        return kafka.result(future)
     except KafkaException as error:
         code = error.args[0].code() if error.args else None
         if code == KafkaError.SECURITY_DISABLED:
@@ -218,16 +223,17 @@ def _settle(kafka: Kafka, future: Future[Any], doing: str) -> Any:
                 kafka.bootstrap_servers,
             ) from error
         if code == KafkaError.CLUSTER_AUTHORIZATION_FAILED:
-            raise _refused(kafka, doing) from error
+            # Only reading works without ALTER.
+            raise _refused(kafka, doing, "describe" if doing == _LISTING else "alter") from error
         raise kafka.explain(error, doing) from error
     except TimeoutError:
         return kafka.settle(future, doing)
 
 
-def _refused(kafka: Kafka, doing: str) -> DrError:
+def _refused(kafka: Kafka, doing: str, operation: str = "describe") -> DrError:
     return DrError(
         "not_authorized",
         f'Kafka at "{kafka.bootstrap_servers}" refused: {doing}.',
-        "Grant the principal of admin_client DESCRIBE on the cluster to read ACLs, and ALTER to change them.",
+        missing_right([("cluster", CLUSTER_NAME, operation)], kafka.principal, kafka.bootstrap_servers),
         kafka.bootstrap_servers,
     )

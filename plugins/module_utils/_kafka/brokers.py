@@ -11,6 +11,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any
 
+from .._core.resources.acl import CLUSTER_NAME
 from .client import Kafka
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
@@ -31,7 +32,8 @@ def brokers(kafka: Kafka) -> dict[str, Any]:
     asked = kafka.admin.describe_configs(
         [ConfigResource(ResourceType.BROKER, str(nodes[0].id))], request_timeout=kafka.timeout
     )
-    settings = kafka.settle(next(iter(asked.values())), "describe the settings of a broker")
+    need = ("cluster", CLUSTER_NAME, "describe_configs")
+    settings = kafka.settle(next(iter(asked.values())), "describe the settings of a broker", need)
     protocol = settings.get(_PROTOCOL)
     return {
         "cluster_id": described.cluster_id,

@@ -9,13 +9,19 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from typing import Any, TypeVar
 
-from .._core.errors import Busy, DrError, LockedOut, Transient, Unreachable
+from .._core.errors import DrError, LockedOut, Unreachable
+from .._core.partition import Partition
+from .._core.resources.acl import Acl
 from .._core.resources.topics import TopicState
+from .._core.retriable import LIBRARY_ERRORS, is_retriable_code
 from .._core.security import librdkafka_properties
+from .._core.waiting import Bounds, wait_until
 from .._files import require_file
 from .._guard import require_ownership
 from .tls import why_not_trusted
@@ -60,18 +66,24 @@ try:
 except ImportError as error:  # the import sanity test and ansible-doc run without the library
     IMPORT_ERROR = error
 
-__all__ = ["Kafka", "connect", "kafka_error"]
+__all__ = ["Kafka", "Need", "connect", "is_refused", "kafka_error", "missing_right"]
+
+# Resource type, name and operation of a right, as in an ACL.
+Need = tuple[str, str, str]
 
 T = TypeVar("T")
 _FETCH_BYTES = 4_000_000
+# Seconds between two attempts of a request.
+_AGAIN = 0.2
+# Seconds without a response after which the metadata are read again.
+_METADATA_SECONDS = 2.0
 _UNREACHABLE = "Check that the brokers run, that the address is right, and the client's security settings."
-# The ACLs that the principal needs, by the broker's error code.
-_RIGHTS = {
-    "TOPIC_AUTHORIZATION_FAILED": "DESCRIBE_CONFIGS and READ on these topics to read them, CREATE, ALTER and"
-    " ALTER_CONFIGS to change them, and WRITE to write records",
-    "GROUP_AUTHORIZATION_FAILED": "READ and DESCRIBE on these groups",
-    "CLUSTER_AUTHORIZATION_FAILED": "on the cluster, DESCRIBE and DESCRIBE_CONFIGS to read it, CREATE to create topics,"
-    " and ALTER to change ACLs",
+# The kind of resource that a right is missing on, by the broker's error code.
+_REFUSED = {
+    "TOPIC_AUTHORIZATION_FAILED": "topic",
+    "GROUP_AUTHORIZATION_FAILED": "group",
+    "CLUSTER_AUTHORIZATION_FAILED": "cluster",
+    "TRANSACTIONAL_ID_AUTHORIZATION_FAILED": "transactional_id",
 }
 # Properties of librdkafka that name a file or a folder of this host.
 _FILES = (
@@ -83,21 +95,11 @@ _FILES = (
     "https.ca.location",
     "sasl.oauthbearer.assertion.private.key.file",
 )
-# Errors while brokers elect leaders or load coordinators: the same request succeeds a moment later.
-_PASSING = (
-    "NOT_LEADER_FOR_PARTITION",
-    "LEADER_NOT_AVAILABLE",
-    "UNKNOWN_LEADER_EPOCH",
-    "FENCED_LEADER_EPOCH",
-    "COORDINATOR_LOAD_IN_PROGRESS",
-    "COORDINATOR_NOT_AVAILABLE",
-    "NOT_COORDINATOR",
-    "REBALANCE_IN_PROGRESS",
-)
 _LOUD_ERRORS = ("_AUTHENTICATION", "_SSL", "_RESOLVE")
 # Causes that mean that the broker or the client rejects the other one. A connection that breaks during a login is not
 # one of them, because a dying broker causes that too.
 _LOCKED_OUT = re.compile("certificate|invalid credentials|Authentication failed|Kerberos: ")
+_UNKNOWN_HOST = re.compile("Failed to resolve")
 # Each layer reports a failure; the text of the innermost layer names the cause.
 _GSSAPI = re.compile(r"GSSAPI Error: [^(]*\((.+?)\)(?: \(after .*)?$", re.DOTALL)
 
@@ -128,55 +130,96 @@ class Kafka:
             "error_cb": self._note,
             "logger": _SILENT,
         }
-        try:
-            self.admin = _GuardedAdmin({"socket.timeout.ms": int(timeout * 1000), **self._config})
-        except KafkaException as error:
-            raise kafka_error(error, "create a Kafka client", bootstrap_servers) from error
+        self.reconnect()
         self.cluster_id = ""
         self.brokers = 0
+        # Whether topics.require_all_visible() has passed.
+        self.sees_all_topics = False
         # Cache of topics.remember(). seen_topics None: no cache, every call sends its requests.
         self.seen_topics: dict[str, TopicState | None] | None = None
         self.seen_settings: frozenset[str] = frozenset()
-        self.seen_starts: dict[tuple[str, int], int] = {}
-        self.seen_ends: dict[tuple[str, int], int] = {}
+        self.seen_starts: dict[Partition, int] = {}
+        self.seen_ends: dict[Partition, int] = {}
 
     def _note(self, error: KafkaError) -> None:
         if error.name() in _LOUD_ERRORS:
             self._causes.append(error.str())
 
+    def reconnect(self) -> None:
+        """Use a new admin client, which knows no coordinator yet."""
+        try:
+            self.admin = _GuardedAdmin({"socket.timeout.ms": int(self.timeout * 1000), **self._config})
+        except KafkaException as error:
+            raise kafka_error(error, "create a Kafka client", self.bootstrap_servers) from error
+
     def note_request(self, api: str, **facts: Any) -> None:
         """Record one admin request, without secrets. Modules return the list as ``requests``."""
         self.requests.append({"api": api, **facts})
 
-    def settle(self, future: Future[T], doing: str) -> T:
+    def settle(self, future: Future[T], doing: str, *needs: Need) -> T:
         """Return the result of an admin future, and raise its failure as a :class:`DrError`.
 
-        ``doing``: the operation, for the message: an imperative such as "describe the cluster".
+        ``doing``: the operation, for the message: an imperative such as "describe the cluster". ``needs``: the rights
+        that it needs, for the message of a refusal.
         """
         try:
-            return future.result(timeout=self.timeout + 5)
+            return self.result(future)
         except KafkaException as error:
-            raise self.explain(error, doing) from error
+            raise self.explain(error, doing, *needs) from error
         except TimeoutError as error:
             raise Unreachable(
                 "kafka_unreachable",
                 f'Kafka at "{self.bootstrap_servers}" did not answer within {self.timeout:g} s: {doing}.',
                 _UNREACHABLE,
                 self.bootstrap_servers,
+                retriable=True,
             ) from error
 
-    def explain(self, error: KafkaException, doing: str) -> DrError:
+    def result(self, future: Future[T]) -> T:
+        """Return the result of an admin future, or raise its KafkaException. Raises TimeoutError after the time-out.
+
+        librdkafka sends most admin requests to the broker that its metadata names as the controller. If that broker is
+        down, it waits for it during the whole time-out. Newer metadata name another broker.
+        """
+        until = time.monotonic() + self.timeout + 5
+        while True:
+            try:
+                return future.result(timeout=min(_METADATA_SECONDS, max(0.0, until - time.monotonic())))
+            except TimeoutError:
+                if time.monotonic() >= until:
+                    raise
+            with suppress(KafkaException):
+                self.admin.list_topics(timeout=_METADATA_SECONDS)
+
+    def patiently(self, read: Callable[..., T], *values: Any) -> T:
+        """Return ``read(*values)``. Repeat it while brokers restart or leaders move, within the request time-out (R35).
+
+        ``read`` must not change anything on the cluster.
+        """
+        return wait_until(lambda: read(*values), lambda _result: True, Bounds(self.timeout, _AGAIN)).state
+
+    @property
+    def principal(self) -> str:
+        """The principal that a user name stands for by default; "": the login has no user name."""
+        name = self._config.get("sasl.username")
+        return f"User:{name}" if name else ""
+
+    def explain(self, error: KafkaException, doing: str, *needs: Need) -> DrError:
         """Turn ``error`` into a :class:`DrError`, with the cause that librdkafka reports only to its error callback."""
         self.admin.poll(0)
         cause = self._causes[-1] if self._causes else ""
         if "certificate" in cause:
             cause = why_not_trusted(self._config) or cause
-        return kafka_error(error, doing, self.bootstrap_servers, cause)
+        failure = kafka_error(error, doing, self.bootstrap_servers, cause, needs, self.principal)
+        # The cluster answered before, so its address is right, and the name service may be what restarts.
+        if self.cluster_id and isinstance(failure, Unreachable) and not isinstance(failure, LockedOut):
+            failure.retriable = True
+        return failure
 
     def identify(self, expected: str | None) -> str:
         """Read and return the cluster id. Raises ``wrong_cluster`` if it is not ``expected``. One request."""
         self.note_request("describe_cluster")
-        described = self.settle(self.admin.describe_cluster(request_timeout=self.timeout), "describe the cluster")
+        described = self.patiently(self._describe_cluster)
         self.cluster_id = described.cluster_id or ""
         self.brokers = len(described.nodes)
         if expected and self.cluster_id != expected:
@@ -187,6 +230,9 @@ class Kafka:
                 self.bootstrap_servers,
             )
         return self.cluster_id
+
+    def _describe_cluster(self) -> Any:
+        return self.settle(self.admin.describe_cluster(request_timeout=self.timeout), "describe the cluster")
 
     def consumer(self, isolation: str = "read_committed", group: str = "kafka-dr-reader", **more: Any) -> Consumer:
         """Return a consumer for assigned partitions that never commits, resets an offset, or creates a topic.
@@ -250,10 +296,18 @@ def connect(params: Mapping[str, Any]) -> Kafka:
     return kafka
 
 
-def kafka_error(error: KafkaException, doing: str, endpoint: str, cause: str = "") -> DrError:
+def kafka_error(
+    error: KafkaException,
+    doing: str,
+    endpoint: str,
+    cause: str = "",
+    needs: Sequence[Need] = (),
+    principal: str = "",
+) -> DrError:
     """Turn a KafkaException into a :class:`DrError` that distinguishes an unreachable cluster from a refusal.
 
     ``doing``: the failed operation. ``endpoint``: bootstrap servers. ``cause``: text of librdkafka's error callback.
+    ``needs``: the rights that the operation needs, of the ``principal`` of this client.
     """
     inner = error.args[0] if error.args else None
     name = inner.name() if isinstance(inner, KafkaError) else ""
@@ -265,7 +319,7 @@ def kafka_error(error: KafkaException, doing: str, endpoint: str, cause: str = "
             "Build confluent-kafka against a librdkafka with SASL/GSSAPI, see docs/kerberos.md.",
             endpoint,
         )
-    if name in ("_TRANSPORT", "_ALL_BROKERS_DOWN", "_TIMED_OUT", "_RESOLVE", "REQUEST_TIMED_OUT"):
+    if name in LIBRARY_ERRORS or name in ("_RESOLVE", "REQUEST_TIMED_OUT"):
         hint = _UNREACHABLE
         if gssapi := _GSSAPI.search(cause):
             cause = f"Kerberos: {gssapi[1]}"
@@ -274,15 +328,19 @@ def kafka_error(error: KafkaException, doing: str, endpoint: str, cause: str = "
             hint = "Renew the certificate of the brokers. No client setting can work around this."
         because = f" ({cause})" if cause else ""
         message = f'Kafka at "{endpoint}" did not answer: {doing}: {text}{because}.'
-        kind = LockedOut if _LOCKED_OUT.search(cause) else Busy if name == "REQUEST_TIMED_OUT" else Unreachable
-        return kind("kafka_unreachable", message, hint, endpoint)
-    if name in _PASSING:
+        if _LOCKED_OUT.search(cause):
+            return LockedOut("kafka_unreachable", message, hint, endpoint)
+        retriable = is_retriable_code(name) and not _UNKNOWN_HOST.search(cause)
+        return Unreachable("kafka_unreachable", message, hint, endpoint, retriable=retriable)
+    if is_retriable_code(name):
         text = f'Kafka at "{endpoint}" is not ready: {doing}: {text}.'
-        hint = "Wait until every partition has a leader, then start the same playbook again."
-        return Transient("kafka_error", text, hint, endpoint)
-    if name in _RIGHTS:
-        hint = f"Grant the principal of admin_client {_RIGHTS[name]}. See docs/security.md, rights of this collection."
-        return DrError("not_authorized", f'Kafka at "{endpoint}" refused: {doing}: {text}.', hint, endpoint)
+        hint = "Wait until every topic exists and every partition has a leader, then start the same playbook again."
+        return DrError("kafka_error", text, hint, endpoint, retriable=True)
+    if name in _REFUSED:
+        # An idempotent producer without WRITE on any topic is refused on the cluster (KIP-679).
+        named = [need for need in needs if need[0] == _REFUSED[name]] or needs
+        refusal = f'Kafka at "{endpoint}" refused: {doing}: {text}.'
+        return DrError("not_authorized", refusal, missing_right(named, principal, endpoint), endpoint)
     if name == "INVALID_REPLICATION_FACTOR":
         text = f'Kafka at "{endpoint}" refused: {doing}: {text}.'
         return DrError("replication_factor_too_high", text, _FEWER_REPLICAS, endpoint)
@@ -295,3 +353,22 @@ def kafka_error(error: KafkaException, doing: str, endpoint: str, cause: str = "
     # Error names that begin with "_" come from librdkafka, not from a broker.
     who = f'The client of Kafka at "{endpoint}" failed' if name.startswith("_") else f'Kafka at "{endpoint}" refused'
     return DrError("kafka_error", f"{who}: {doing}: {text}.", hint, endpoint)
+
+
+def is_refused(error: KafkaError) -> bool:
+    """Whether a broker refused a request because this account lacks a right."""
+    return error.name() in _REFUSED
+
+
+def missing_right(needs: Sequence[Need], principal: str, endpoint: str) -> str:
+    """Return the hint for a refusal: who lacks which right, and the command that grants it.
+
+    ``principal``: "" if it is unknown.
+    """
+    who = principal or "the principal of admin_client"
+    if not needs:
+        return f"Grant {who} the right that the message names. See docs/rights.md for the complete list."
+    kind, name, operation = needs[0]
+    where = "the cluster" if kind == "cluster" else f'{kind.replace("_", " ")} "{name}"'
+    command = Acl(principal or "User:NAME", kind, name, operation).command(endpoint)
+    return f"Grant {who} {operation.upper()} on {where}: {command} (docs/rights.md has the complete list)."

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from .._core.errors import DrError
+from .._core.partition import Partition
 from .._core.resources.groups import GroupPlan, Seen, failure_of, outcomes_of, plan_group
 from .._core.waiting import Bounds, wait_until
 from .._module import Result
@@ -19,8 +20,6 @@ from .client import Kafka
 from .topics import describe, known_ranges
 
 __all__ = ["commit_offsets"]
-
-Partition = tuple[str, int]
 
 
 # How often offsets are committed again after another program changed them.
@@ -69,7 +68,7 @@ def _observe(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dic
     )
     counts = {name: None if state is None else state.partitions for name, state in topics.items()}
     existing = {
-        (topic, number)
+        Partition(topic, number)
         for committed_offsets in wanted.values()
         for topic, number in committed_offsets
         if number < (counts[topic] or 0)

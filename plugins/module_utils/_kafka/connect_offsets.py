@@ -15,14 +15,13 @@ import json
 from typing import Any
 
 from .._core.errors import DrError
+from .._core.partition import Partition
 from .client import Kafka
 from .latest import write_records
 from .records import BLOCKED, EXHAUSTED, Reading, Record, read_ranges
 from .topics import describe, log_ranges
 
 __all__ = ["ConnectOffsets"]
-
-Partition = tuple[str, int]
 
 
 class ConnectOffsets:
@@ -49,7 +48,7 @@ class ConnectOffsets:
         state = describe(self._kafka, [self._topic])[self._topic]
         if state is None:
             return {}
-        log = log_ranges(self._kafka, {(self._topic, index) for index in range(state.partitions)})
+        log = log_ranges(self._kafka, {Partition(self._topic, index) for index in range(state.partitions)})
         if any(end < self._reached.get(key, 0) for key, (_start, end) in log.items()):
             self._reached, self._found = {}, {}  # the topic was created again
         new = {key: (max(start, self._reached.get(key, 0)), end) for key, (start, end) in log.items()}
@@ -57,7 +56,7 @@ class ConnectOffsets:
             if read.ended not in (EXHAUSTED, BLOCKED):
                 raise DrError(
                     "offsets_unreadable",
-                    f"The stored offsets in {key[0]}-{key[1]} could not be read from offset {read.start} to {read.end}:"
+                    f"The stored offsets in {key} could not be read from offset {read.start} to {read.end}:"
                     f" {read.ended}.",
                     "Check that the partition has a leader and that this principal may READ it. Without it, the"
                     " replicated offsets are unknown.",
@@ -78,11 +77,10 @@ class ConnectOffsets:
         write_records(self._kafka, self._topic, [(key, None, index) for key, index in reported])
         left = self.last_replicated_offset()
         if left:
-            topic, index = min(left)
+            first = min(left)
             raise DrError(
                 "offsets_not_set",
-                f'The topic "{self._topic}" has a stored offset for {topic}-{index} after its removal:'
-                f" {left[topic, index]}.",
+                f'The topic "{self._topic}" has a stored offset for {first} after its removal: {left[first]}.',
                 "Another program writes to the topic. Check that the service is stopped, then start the same playbook"
                 " again.",
                 self._kafka.bootstrap_servers,
@@ -108,7 +106,7 @@ def _place(key: bytes | None, connector: str, alias: str) -> Partition | None:
     topic, index = place.get("topic"), place.get("partition")
     if place.get("cluster") != alias or not isinstance(topic, str) or not isinstance(index, int):
         return None
-    return topic, index
+    return Partition(topic, index)
 
 
 def _offset(value: bytes | None) -> int | None:

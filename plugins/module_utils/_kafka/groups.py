@@ -11,37 +11,67 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
 from .._core.errors import DrError
+from .._core.partition import Partition
+from .._core.resources.acl import CLUSTER_NAME
 from .._core.resources.groups import ABSENT, GroupState, Member
+from .._core.retriable import is_retriable_code
 from .._core.waiting import Bounds, wait_until
-from .client import Kafka
+from .client import Kafka, is_refused
+from .topics import require_all_visible
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
     from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 
 __all__ = ["commit", "committed_offsets", "delete", "describe", "known_committed_offsets", "may_have_members", "names"]
 
-Partition = tuple[str, int]
+_LIST = ("cluster", CLUSTER_NAME, "describe")
 
 
 def names(kafka: Kafka) -> list[str]:
     """Names of all consumer groups."""
     kafka.note_request("list_consumer_groups")
-    listed = kafka.settle(kafka.admin.list_consumer_groups(request_timeout=kafka.timeout), "list the consumer groups")
-    if listed.errors:
-        raise kafka.explain(listed.errors[0], "list the consumer groups")
-    return sorted(group.group_id for group in listed.valid)
+
+    def read() -> list[str]:
+        asked = kafka.admin.list_consumer_groups(request_timeout=kafka.timeout)
+        listed = kafka.settle(asked, "list the consumer groups", _LIST)
+        if listed.errors:
+            raise kafka.explain(listed.errors[0], "list the consumer groups", _LIST)
+        return sorted(group.group_id for group in listed.valid)
+
+    return kafka.patiently(read)
 
 
 def describe(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
     """Return the state and members of each group. A group that does not exist is ``DEAD``."""
-    if not groups:
-        return {}
+    return kafka.patiently(_describe, kafka, groups) if groups else {}
+
+
+def _describe(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
     kafka.note_request("describe_consumer_groups", groups=len(groups))
     futures = kafka.admin.describe_consumer_groups(list(groups), request_timeout=kafka.timeout)
     return {group: _state(kafka, group, future) for group, future in futures.items()}
+
+
+def _require_coordinators(kafka: Kafka, groups: Collection[str]) -> None:
+    """Raise if a group's coordinator moves. The client remembers coordinators for minutes, so the next one is new.
+
+    A description is refused by a former coordinator without a crash. Groups of other types are refused as well, but by
+    their coordinator.
+    """
+    if not groups:
+        return
+    kafka.note_request("describe_consumer_groups", groups=len(groups))
+    futures = kafka.admin.describe_consumer_groups(list(groups), request_timeout=kafka.timeout)
+    for group, future in futures.items():
+        try:
+            kafka.settle(future, f'describe group "{group}"')
+        except DrError as error:
+            if error.retriable:
+                kafka.reconnect()
+                raise
 
 
 def may_have_members(kafka: Kafka, group: str) -> bool:
@@ -60,20 +90,20 @@ def may_have_members(kafka: Kafka, group: str) -> bool:
 
 def _state(kafka: Kafka, group: str, future: Future[Any]) -> GroupState:
     try:
-        described = future.result(timeout=kafka.timeout + 5)
+        described = kafka.result(future)
     except KafkaException as error:
         # Later protocol versions return this error. Earlier ones return a dead group.
         if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
             return GroupState(group, ABSENT)
-        raise kafka.explain(error, f'describe group "{group}"') from error
+        raise kafka.explain(error, f'describe group "{group}"', ("group", group, "describe")) from error
     members = tuple(_member(member) for member in described.members)
     kind = described.type.name.lower() if described.type is not None and described.type.name != "UNKNOWN" else None
-    return GroupState(group, described.state.name, kind, members)
+    return GroupState(group, described.state.name, kind, members, described.partition_assignor or "")
 
 
 def _member(member: Any) -> Member:
     assigned = member.assignment.topic_partitions if member.assignment is not None else []
-    partitions = tuple(sorted((partition.topic, partition.partition) for partition in assigned))
+    partitions = tuple(sorted(Partition(partition.topic, partition.partition) for partition in assigned))
     return Member(member.member_id, member.client_id, member.host, member.group_instance_id or None, partitions)
 
 
@@ -113,7 +143,13 @@ def _unknown(committed: Mapping[str, Mapping[Partition, int | None]]) -> list[st
 
 
 def known_committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[Partition, int | None]]:
-    """Like :func:`committed_offsets`, but without retries: map a partition to None if its offset is unavailable."""
+    """Like :func:`committed_offsets`, but without retries: map a partition to None if its offset is unavailable.
+
+    A broker leaves out topics that this account may not describe, so all must be visible to it.
+    librdkafka crashes if it sends this request to a broker that is no longer the group's coordinator (its issue 5040).
+    """
+    _require_coordinators(kafka, groups)
+    require_all_visible(kafka)
     # One group for each request, but all requests are sent before the first response is awaited.
     for group in groups:
         kafka.note_request("list_consumer_group_offsets", group=group)
@@ -125,13 +161,16 @@ def known_committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, 
     }
     committed: dict[str, dict[Partition, int | None]] = {}
     for group, future in futures.items():
-        answer = kafka.settle(future, f'read the committed offsets of group "{group}"')
+        doing = f'read the committed offsets of group "{group}"'
+        answer = kafka.settle(future, doing, ("group", group, "describe"))
         committed[group] = {}
         for row in answer.topic_partitions or ():
             if row.error is not None:
-                committed[group][(row.topic, row.partition)] = None
+                if not is_retriable_code(row.error.name()):
+                    raise kafka.explain(KafkaException(row.error), doing, ("topic", row.topic, "describe"))
+                committed[group][Partition(row.topic, row.partition)] = None
             elif row.offset >= 0:
-                committed[group][(row.topic, row.partition)] = row.offset
+                committed[group][Partition(row.topic, row.partition)] = row.offset
     return committed
 
 
@@ -143,17 +182,45 @@ def delete(kafka: Kafka, groups: Collection[str]) -> None:
     futures = kafka.admin.delete_consumer_groups(list(groups), request_timeout=kafka.timeout)
     for group, future in futures.items():
         try:
-            future.result(timeout=kafka.timeout + 5)
+            kafka.result(future)
         except KafkaException as error:
             if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
-                raise kafka.explain(error, f'delete group "{group}"') from error
+                raise kafka.explain(error, f'delete group "{group}"', ("group", group, "delete")) from error
 
 
 def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, str | None]]:
     """Commit offsets, and return None or the broker's error text for each partition.
 
+    Groups whose coordinator moves are repeated within the request time-out: the same commit twice changes nothing.
     The commit has no leader epoch: the epoch of another cluster would make the log look truncated to the consumer.
     """
+    answers: dict[str, Mapping[Partition, _Refusal | None]] = {}
+
+    def unsettled() -> dict[str, Mapping[Partition, int]]:
+        return {group: offsets for group, offsets in wanted.items() if _may_succeed(answers.get(group))}
+
+    def send() -> None:
+        answers.update(_commit(kafka, unsettled()))
+
+    wait_until(send, lambda _sent: not unsettled(), Bounds(kafka.timeout, 0.2))
+    return {
+        group: {key: None if refusal is None else refusal.text for key, refusal in answers[group].items()}
+        for group in wanted
+    }
+
+
+class _Refusal(NamedTuple):
+    """Why an offset was not committed, and whether the same request may succeed a moment later."""
+
+    text: str
+    temporary: bool
+
+
+def _may_succeed(answer: Mapping[Partition, _Refusal | None] | None) -> bool:
+    return answer is None or any(refusal is not None and refusal.temporary for refusal in answer.values())
+
+
+def _commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, _Refusal | None]]:
     kafka.note_request(
         "alter_consumer_group_offsets",
         groups=len(wanted),
@@ -169,14 +236,25 @@ def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[
 
 def _committed(
     kafka: Kafka, group: str, future: Future[Any], wanted: Mapping[Partition, int]
-) -> dict[Partition, str | None]:
+) -> dict[Partition, _Refusal | None]:
+    doing = f'commit the offsets of group "{group}"'
     try:
-        answer = future.result(timeout=kafka.timeout + 5)
+        answer = kafka.result(future)
     except KafkaException as error:
-        text = kafka.explain(error, f'commit the offsets of group "{group}"').sentence()
-        return dict.fromkeys(wanted, text)
+        topics = [("topic", topic, "read") for topic in sorted({topic for topic, _number in wanted})]
+        cause = kafka.explain(error, doing, ("group", group, "read"), *topics)
+        return dict.fromkeys(wanted, _Refusal(cause.sentence(), cause.retriable))
     except TimeoutError:
-        return dict.fromkeys(wanted, f"The broker did not answer within {kafka.timeout:g} s.")
+        return dict.fromkeys(wanted, _Refusal(f"The broker did not answer within {kafka.timeout:g} s.", True))
     return {
-        (row.topic, row.partition): None if row.error is None else row.error.str() for row in answer.topic_partitions
+        Partition(row.topic, row.partition): None if row.error is None else _refusal(kafka, group, row)
+        for row in answer.topic_partitions
     }
+
+
+def _refusal(kafka: Kafka, group: str, row: Any) -> _Refusal:
+    if not is_refused(row.error):
+        return _Refusal(row.error.str(), is_retriable_code(row.error.name()))
+    doing = f'commit the offsets of group "{group}"'
+    needs = (("group", group, "read"), ("topic", row.topic, "read"))
+    return _Refusal(kafka.explain(KafkaException(row.error), doing, *needs).sentence(), False)

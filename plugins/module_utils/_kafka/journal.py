@@ -13,13 +13,18 @@ from contextlib import suppress
 
 from .._core.errors import DrError
 from .._core.journal.events import Event, decode, encode
-from .client import Kafka, kafka_error
+from .._core.partition import Partition
+from .client import Kafka
 from .records import data_records
+from .topics import why_not_written
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
-    from confluent_kafka import KafkaException, Producer
+    from confluent_kafka import KafkaError, KafkaException, Producer
 
 __all__ = ["Appender", "Undecided", "read"]
+
+# A transaction also needs a write to this topic of the brokers.
+_TRANSACTIONS = "__transaction_state"
 
 
 class Undecided(DrError):  # noqa: N818 - reads as what happened
@@ -32,7 +37,7 @@ class Undecided(DrError):  # noqa: N818 - reads as what happened
 def read(kafka: Kafka, topic: str, pair: str, span: tuple[int, int]) -> list[Event]:
     """Return all events of ``pair`` in the offset range ``span`` of the topic, in order."""
     start, end = span
-    decoded = [decode(record.value) for record in data_records(kafka, (topic, 0), start, end) if record.value]
+    decoded = [decode(record.value) for record in data_records(kafka, Partition(topic, 0), start, end) if record.value]
     return [event for owner, event in decoded if owner == pair]
 
 
@@ -91,11 +96,21 @@ class Appender:
             work()
         except KafkaException as error:
             servers = self._kafka.bootstrap_servers
-            cause = kafka_error(error, f'{doing} the journal "{self._topic}"', servers)
+            needs = (("topic", self._topic, "write"), ("transactional_id", f"kafka-dr-{self._pair}", "write"))
+            cause = self._kafka.explain(error, f'{doing} the journal "{self._topic}"', *needs)
+            refused = why_not_written(self._kafka, [self._topic, _TRANSACTIONS])
+            lacks_right = cause.code == "not_authorized"
+            if error.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
+                # Brokers check this right for AddPartitionsToTxn and Produce. librdkafka sends EndTxn only after both
+                # have succeeded, so nothing was committed. A refused transactional id decides nothing: it may be the
+                # response to a repeated EndTxn whose first one was carried out.
+                kind = DrError
             raise kind(
                 "journal_not_written",
-                f"The journal could not be written: {cause.message}",
-                "Check that the topic exists (the playbook enable creates it), its ACLs, and that no other run is"
-                " active. No step runs without the journal.",
+                f"The journal could not be written: {cause.message}{refused}",
+                cause.hint
+                if lacks_right
+                else "Check that the topic exists (the playbook enable creates it), and that no other run is active. No"
+                " step runs without the journal.",
                 servers,
             ) from error

@@ -14,10 +14,11 @@ from contextlib import suppress
 from typing import Any
 
 from .._core.errors import DrError
+from .._core.partition import Partition
 from .._guard import require_ownership
-from .client import Kafka, kafka_error
+from .client import Kafka
 from .records import data_records
-from .topics import describe, log_ranges
+from .topics import describe, log_ranges, why_not_written
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
     from confluent_kafka import KafkaException
@@ -29,9 +30,9 @@ def read_latest(kafka: Kafka, topic: str) -> dict[str, dict[str, Any]] | None:
     """Return the latest value of each key. None: the topic does not exist. Raises ``state_unreadable``."""
     if describe(kafka, [topic])[topic] is None:
         return None
-    start, end = log_ranges(kafka, {(topic, 0)})[topic, 0]
+    start, end = log_ranges(kafka, {Partition(topic, 0)})[Partition(topic, 0)]
     latest: dict[str, dict[str, Any]] = {}
-    for record in data_records(kafka, (topic, 0), start, end):
+    for record in data_records(kafka, Partition(topic, 0), start, end):
         if record.value is None:
             latest.pop((record.key or b"").decode(), None)
             continue
@@ -76,12 +77,17 @@ def write_records(kafka: Kafka, topic: str, records: Iterable[tuple[bytes, bytes
         left = producer.flush(kafka.timeout)
         if failed:
             raise KafkaException(failed[0])
-    except KafkaException as error:
-        raise kafka_error(error, f'write to "{topic}"', kafka.bootstrap_servers) from error
+    except (KafkaException, SystemError) as error:
+        # The library raises a fatal error of a producer from within its callbacks, where CPython wraps it.
+        cause = error.__cause__ if isinstance(error, SystemError) else error
+        if not isinstance(cause, KafkaException):
+            raise
+        raise kafka.explain(cause, f'write to "{topic}"', ("topic", topic, "write")) from error
     if left:
+        refused = why_not_written(kafka, [topic])
         raise DrError(
             "state_not_written",
-            f'{left} records could not be written to the topic "{topic}" within {kafka.timeout:g} s.',
+            f'{left} records could not be written to the topic "{topic}" within {kafka.timeout:g} s.{refused}',
             "Check that the topic has a leader and enough in-sync replicas, and that this principal may WRITE it. Then"
             " start the same playbook again.",
             kafka.bootstrap_servers,

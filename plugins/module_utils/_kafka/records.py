@@ -12,14 +12,18 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import struct
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from typing import Any
 
 from .._core.errors import DrError, Unreachable
-from .client import Kafka
+from .._core.partition import Partition, PartitionOffset, Range, Ranges
+from .._core.retriable import is_retriable_code
+from .client import Kafka, Need
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
     from confluent_kafka import KafkaException, TopicPartition
@@ -35,6 +39,7 @@ __all__ = [
     "Record",
     "data_after",
     "data_records",
+    "digested",
     "first_data_record",
     "first_data_records",
     "has_data",
@@ -43,8 +48,6 @@ __all__ = [
     "read_ranges",
 ]
 
-Partition = tuple[str, int]
-Range = tuple[int, int]
 
 # How the read of one range ended.
 EXHAUSTED = "exhausted"  # the reader passed every offset of the range
@@ -55,11 +58,12 @@ TIMEOUT = "timeout"
 
 _WINDOWS = (16, 256, 4096, 65536)
 _BATCH = 2000
+# 64 of blake2b and 8 of the length.
+_DIGEST_BYTES = 72
 _TIMESTAMP_TYPES = {1: "CreateTime", 2: "LogAppendTime"}
-# Errors that a consumer reports while it keeps trying. The read ends at its time-out.
-_PASSING = ("_TRANSPORT", "_ALL_BROKERS_DOWN", "_RESOLVE", "_TIMED_OUT", "NOT_LEADER_FOR_PARTITION")
-# The reader never joins its group and never commits, so missing rights on the group do not matter.
-_IRRELEVANT = ("GROUP_AUTHORIZATION_FAILED", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR")
+# The reader never joins its group and never commits, so missing rights on the group do not matter. If the name of one
+# broker cannot be resolved, the consumer uses the others.
+_IRRELEVANT = ("GROUP_AUTHORIZATION_FAILED", "_RESOLVE")
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,10 @@ class Reading:
     limit: int = 0
     #: Keep only the last record of each range.
     last_only: bool = False
+    #: End the read of a range with LIMIT once its records have this many bytes. 0: never.
+    most_bytes: int = 0
+    #: Keep digests instead of long contents, as :func:`digested` does: records of megabytes need no memory then.
+    digests: bool = False
     #: Seconds for the read of all ranges together.
     timeout: float = 30.0
 
@@ -102,6 +110,8 @@ class RangeRead:
     ended: str = TIMEOUT
     #: The data records below ``reached``, subject to ``limit`` and ``last_only``.
     records: list[Record] = field(default_factory=list)
+    #: Bytes of the keys and values that were read.
+    size: int = 0
 
     @property
     def complete(self) -> bool:
@@ -109,9 +119,7 @@ class RangeRead:
         return self.ended in (EXHAUSTED, LIMIT)
 
 
-def read_ranges(
-    kafka: Kafka, ranges: Mapping[Partition, Range], reading: Reading | None = None
-) -> dict[Partition, RangeRead]:
+def read_ranges(kafka: Kafka, ranges: Ranges, reading: Reading | None = None) -> dict[Partition, RangeRead]:
     """Read many ranges with one consumer.
 
     A range that cannot be read to its end raises no error; check ``ended`` or ``complete`` of its result.
@@ -161,12 +169,16 @@ def _take(kafka: Kafka, read: RangeRead, message: Any, reading: Reading) -> bool
         return _take_event(kafka, read, message, error)
     offset = message.offset()
     if offset < read.end:
+        record = _record(message)
+        read.size += len(record.key or b"") + len(record.value or b"")
+        record = digested(record) if reading.digests else record
         if reading.last_only:
-            read.records = [_record(message)]
+            read.records = [record]
         else:
-            read.records.append(_record(message))
+            read.records.append(record)
         read.reached = offset + 1
-        if reading.limit and not reading.last_only and len(read.records) >= reading.limit:
+        enough = 0 < reading.limit <= len(read.records) or 0 < reading.most_bytes <= read.size
+        if enough and not reading.last_only:
             read.ended = LIMIT
             return True
     if offset >= read.end - 1:
@@ -185,14 +197,15 @@ def _take_event(kafka: Kafka, read: RangeRead, message: Any, error: Any) -> bool
     if name in ("_AUTO_OFFSET_RESET", "OFFSET_OUT_OF_RANGE"):
         read.ended = OUT_OF_RANGE
         return True
-    _check(kafka, error, f'read "{message.topic()}" partition {message.partition()}')
+    doing = f'read "{message.topic()}" partition {message.partition()}'
+    _check(kafka, error, doing, ("topic", message.topic(), "read"))
     return False
 
 
-def _check(kafka: Kafka, error: Any, doing: str) -> None:
-    """Raise an error that does not disappear by waiting."""
-    if error.name() not in _PASSING and error.name() not in _IRRELEVANT:
-        raise kafka.explain(KafkaException(error), doing)
+def _check(kafka: Kafka, error: Any, doing: str, *needs: Need) -> None:
+    """Raise an error that does not end by itself. The consumer retries after the others until the read's time-out."""
+    if not is_retriable_code(error.name()) and error.name() not in _IRRELEVANT:
+        raise kafka.explain(KafkaException(error), doing, *needs)
 
 
 def _record(message: Any) -> Record:
@@ -201,6 +214,21 @@ def _record(message: Any) -> Record:
     return Record(
         message.offset(), timestamp, _TIMESTAMP_TYPES.get(kind), message.key(), message.value(), _headers(message)
     )
+
+
+def digested(record: Record) -> Record:
+    """Return the record with a digest for each key, value and header value that is longer than a digest.
+
+    Compare such records with each other only. Equal contents have equal digests, and a digest of a digest is itself.
+    """
+    headers = record.headers and tuple((name, _digest(value)) for name, value in record.headers)
+    return replace(record, key=_digest(record.key), value=_digest(record.value), headers=headers)
+
+
+def _digest(data: bytes | None) -> bytes | None:
+    if data is None or len(data) <= _DIGEST_BYTES:
+        return data
+    return blake2b(data).digest() + struct.pack(">q", len(data))
 
 
 def _headers(message: Any) -> tuple[tuple[str, bytes | None], ...] | None:
@@ -238,7 +266,7 @@ def last_data_record(
 
 
 def first_data_records(
-    kafka: Kafka, ranges: Mapping[Partition, Range], isolation: str = "read_committed"
+    kafka: Kafka, ranges: Ranges, isolation: str = "read_committed"
 ) -> dict[Partition, Record | None]:
     """Return the first data record of each range. None: the range has no data record.
 
@@ -251,7 +279,7 @@ def first_data_records(
 
 
 def last_data_records(
-    kafka: Kafka, ranges: Mapping[Partition, Range], isolation: str = "read_committed"
+    kafka: Kafka, ranges: Ranges, isolation: str = "read_committed"
 ) -> dict[Partition, Record | None]:
     """Return the last data record of each range. None: the range has no data record.
 
@@ -279,7 +307,7 @@ def _back(ranges: Iterable[Range]) -> Iterable[int]:
 
 
 def has_data(
-    kafka: Kafka, ranges: Mapping[Partition, Range], isolation: str = "read_committed", timeout: float = 30.0
+    kafka: Kafka, ranges: Ranges, isolation: str = "read_committed", timeout: float = 30.0
 ) -> dict[Partition, bool | None]:
     """Return whether each range has a data record. None: unknown, because the range could not be read to its end."""
     reads = read_ranges(kafka, ranges, Reading(isolation, limit=1, timeout=timeout))
@@ -288,17 +316,17 @@ def has_data(
 
 def data_after(
     kafka: Kafka,
-    places: Iterable[tuple[Partition, int]],
+    places: Iterable[PartitionOffset],
     ranges: Mapping[Partition, Range | None],
     isolation: str = "read_committed",
-) -> dict[tuple[Partition, int], bool | None]:
+) -> dict[PartitionOffset, bool | None]:
     """Return for each (partition, offset) whether a data record lies at or after it. None: unknown.
 
     ``places``: the (partition, offset) pairs. ``ranges``: (log start offset, end offset) by partition, None if unknown.
     A partition may have several offsets. Its highest offset is checked first: a record at or after that one also lies
     after the lower ones.
     """
-    answers: dict[tuple[Partition, int], bool | None] = {}
+    answers: dict[PartitionOffset, bool | None] = {}
     open_places: dict[Partition, list[int]] = {}
     ends: dict[Partition, int] = {}
     for partition, offset in sorted(places):
@@ -332,6 +360,7 @@ def _require(kafka: Kafka, partition: Partition, read: RangeRead) -> None:
             f"The read of {where} timed out: {wanted}.",
             "Check that the partition has a leader, then start the same playbook again.",
             kafka.bootstrap_servers,
+            retriable=True,
         )
     hints = {
         BLOCKED: "The log ends before the last wanted offset, or an open transaction holds back its last stable offset."

@@ -14,9 +14,10 @@ from contextlib import suppress
 
 from .._core.errors import DrError
 from .._core.offsets.tails import Progress, provenance
+from .._core.partition import Partition
 from .._core.waiting import Bounds, wait_until
 from .._guard import require_ownership
-from .client import Kafka, kafka_error
+from .client import Kafka, Need
 from .records import Record
 from .topics import log_ranges
 
@@ -39,13 +40,14 @@ class Replayer:
 
     def __init__(self, kafka: Kafka, pair: str, state_topic: str) -> None:
         self._kafka, self._topic = kafka, state_topic
-        settings = {"transactional.id": f"kafka-dr-salvage-{pair}", "transaction.timeout.ms": 30_000}
+        self._id = f"kafka-dr-salvage-{pair}"
+        settings = {"transactional.id": self._id, "transaction.timeout.ms": 30_000}
         self._producer = kafka.producer(**settings, **{"compression.type": "lz4", "message.max.bytes": _LARGEST})
         try:
             self._producer.init_transactions(kafka.timeout)
         except KafkaException as error:
             raise self._failed(error) from error
-        place = (state_topic, 0)
+        place = Partition(state_topic, 0)
         high = log_ranges(kafka, {place}, "read_uncommitted")[place][1]
         decided = wait_until(lambda: log_ranges(kafka, {place})[place][1], lambda end: end >= high, _UNDECIDED)
         if not decided.done:
@@ -85,7 +87,7 @@ class Replayer:
             require_ownership()
             producer.commit_transaction(self._kafka.timeout)
         except KafkaException as error:
-            raise self._failed(error) from error
+            raise self._failed(error, ("topic", topic or self._topic, "write")) from error
 
     def _produce(self, topic: str, record: Record, cluster: str, place: Progress) -> None:
         headers: list[tuple[str, str | bytes | None]] = [*(record.headers or ())]
@@ -107,11 +109,13 @@ class Replayer:
             else:
                 return
 
-    def _failed(self, error: KafkaException) -> DrError:
-        cause = kafka_error(error, "replay records", self._kafka.bootstrap_servers)
+    def _failed(self, error: KafkaException, *needs: Need) -> DrError:
+        cause = self._kafka.explain(error, "replay records", ("transactional_id", self._id, "write"), *needs)
         return DrError(
             "not_replayed",
             cause.message,
-            "Start the same playbook again. It does not write committed records a second time.",
+            cause.hint
+            if cause.code == "not_authorized"
+            else "Start the same playbook again. It does not write committed records a second time.",
             self._kafka.bootstrap_servers,
         )

@@ -10,17 +10,21 @@ from __future__ import annotations
 
 import dataclasses
 import gc
+import uuid
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from .._core.changes import Change, Outcome
-from .._core.errors import DrError, Transient
-from .._core.resources.topics import ConfigValue, TopicState, WantedTopic, plan_absent
+from .._core.errors import DrError
+from .._core.partition import Partition, Range
+from .._core.resources.topic_ids import known_id
+from .._core.resources.topics import MIN_IN_SYNC, ConfigValue, TopicState, WantedTopic, plan_absent, refused_writes
+from .._core.retriable import BROKER_ERRORS, LIBRARY_ERRORS
 from .._core.values import same
 from .._core.waiting import Bounds, wait_until
-from .client import Kafka
+from .client import Kafka, missing_right
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
     from confluent_kafka import IsolationLevel, KafkaError, KafkaException, TopicCollection, TopicPartition
@@ -43,21 +47,24 @@ __all__ = [
     "log_ranges",
     "names",
     "offsets_at",
+    "refusing_writes",
     "remember",
     "require_ranges",
     "try_log_ranges",
     "unsettled",
+    "why_not_written",
     "with_config",
     "without_collector",
 ]
 
-Partition = tuple[str, int]
 T = TypeVar("T")
 
 # Topics in one describe request. Each takes about 3 kB of the response, and librdkafka and brokers allow 100 MB.
 _DESCRIBE_BATCH = 2000
 # A broker opens the logs of thousands of new partitions one by one. A partition that moved has its leader sooner.
 _OPENING = Bounds(120.0, 0.2, 10.0)
+# The error of librdkafka's ListOffsets while it knows no leader of the partitions, such as after a restart.
+_NO_LEADER = "_NOENT"
 # librdkafka's time grows with the square of the number of partitions in a request. Its admin client takes 100 times as
 # long as its consumer, which needs one second for _CONSUMER_OFFSETS partitions.
 _ADMIN_OFFSETS = 1000
@@ -72,12 +79,42 @@ _UNSET_PARTITIONS = 100
 
 
 def names(kafka: Kafka) -> list[str]:
-    """Names of all topics, internal ones included. The request names no topic, so it cannot create one."""
+    """Names of all visible topics, internal ones included. The request names no topic, so it cannot create one.
+
+    Call :func:`require_all_visible` first if a missing name is evidence.
+    """
     kafka.note_request("list_topics")
+
+    def read() -> list[str]:
+        try:
+            return sorted(kafka.admin.list_topics(timeout=kafka.timeout).topics)
+        except KafkaException as error:
+            raise kafka.explain(error, "list the topics") from error
+
+    return kafka.patiently(read)
+
+
+def require_all_visible(kafka: Kafka) -> None:
+    """Raise ``not_authorized`` unless this account may describe every topic.
+
+    A broker leaves the others out of its responses without an error. It reports that a topic does not exist only to an
+    account that may describe that name (KafkaApis.handleTopicMetadataRequest), so a random name proves the right.
+    """
+    if kafka.sees_all_topics:
+        return
     try:
-        return sorted(kafka.admin.list_topics(timeout=kafka.timeout).topics)
-    except KafkaException as error:
-        raise kafka.explain(error, "list the topics") from error
+        _describe(kafka, [uuid.uuid4().hex], None)
+    except DrError as error:
+        if error.code != "not_authorized":
+            raise
+        raise DrError(
+            "not_authorized",
+            f'Kafka at "{kafka.bootstrap_servers}" hides topics that this account may not describe, so it is unknown'
+            " which topics exist and which ones the groups read.",
+            missing_right([("topic", "*", "describe")], kafka.principal, kafka.bootstrap_servers),
+            kafka.bootstrap_servers,
+        ) from error
+    kafka.sees_all_topics = True
 
 
 def remember(kafka: Kafka, topics: Collection[str], settings: Collection[str]) -> None:
@@ -90,7 +127,7 @@ def remember(kafka: Kafka, topics: Collection[str], settings: Collection[str]) -
     kafka.seen_topics, kafka.seen_settings = described, frozenset(settings)
     kafka.seen_starts, kafka.seen_ends = {}, {}
     existing = [state for state in described.values() if state is not None]
-    _starts(kafka, sorted((state.name, index) for state in existing for index in range(state.partitions)))
+    _starts(kafka, sorted(Partition(state.name, index) for state in existing for index in range(state.partitions)))
 
 
 def describe(
@@ -114,29 +151,34 @@ def _describe(
 ) -> dict[str, TopicState | None]:
     states: dict[str, TopicState | None] = {}
     wanted = settings or {}
-    for batch in _batches(list(topics), lambda name: 1, _DESCRIBE_BATCH):
+
+    def read(batch: list[str]) -> dict[str, TopicState | None]:
         kafka.note_request("describe_topics", topics=len(batch))
+        futures = kafka.admin.describe_topics(TopicCollection(batch), request_timeout=kafka.timeout)
+        configs = _ask_settings(kafka, [name for name in batch if name in wanted])
+        described = {name: _state(kafka, name, future) for name, future in futures.items()}
+        existing = {name: future for name, future in configs.items() if described[name] is not None}
+        return {**described, **_with_settings(kafka, described, existing, wanted)}
+
+    for batch in _batches(list(topics), lambda name: 1, _DESCRIBE_BATCH):
         with without_collector():
-            futures = kafka.admin.describe_topics(TopicCollection(batch), request_timeout=kafka.timeout)
-            configs = _ask_settings(kafka, [name for name in batch if name in wanted])
-            described = {name: _state(kafka, name, future) for name, future in futures.items()}
-            existing = {name: future for name, future in configs.items() if described[name] is not None}
-            states.update(described)
-            states.update(_with_settings(kafka, described, existing, wanted))
+            states.update(kafka.patiently(read, batch))
     return states
 
 
 def _state(kafka: Kafka, name: str, future: Future[Any]) -> TopicState | None:
     try:
-        topic = future.result(timeout=kafka.timeout + 5)
+        topic = kafka.result(future)
     except KafkaException as error:
         if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
             return None
-        raise kafka.explain(error, f'describe topic "{name}"') from error
+        raise kafka.explain(error, f'describe topic "{name}"', ("topic", name, "describe")) from error
     factors = {len(partition.replicas) for partition in topic.partitions}
     leaderless = tuple(partition.id for partition in topic.partitions if partition.leader is None)
     factor = factors.pop() if len(factors) == 1 else None
-    return TopicState(name, str(topic.topic_id), len(topic.partitions), factor, leaderless)
+    in_sync = min((len(partition.isr) for partition in topic.partitions), default=None)
+    topic_id = known_id(str(topic.topic_id))
+    return TopicState(name, topic_id, len(topic.partitions), factor, leaderless, fewest_in_sync=in_sync)
 
 
 def with_config(
@@ -147,9 +189,13 @@ def with_config(
     All overrides are included. ``wanted``: the other settings to include, by topic. None: all settings.
     """
     by_name: dict[str, TopicState] = {state.name: state for state in states}
+
+    def read(batch: list[str]) -> dict[str, TopicState]:
+        return _with_settings(kafka, by_name, _ask_settings(kafka, batch), wanted)
+
     for batch in _batches(list(by_name), lambda name: 1, _DESCRIBE_BATCH):
         with without_collector():
-            by_name.update(_with_settings(kafka, by_name, _ask_settings(kafka, batch), wanted))
+            by_name.update(kafka.patiently(read, batch))
     return by_name
 
 
@@ -170,7 +216,8 @@ def _with_settings(
 ) -> dict[str, TopicState]:
     completed = {}
     for name, future in futures.items():
-        entries = kafka.settle(future, f'describe the settings of topic "{name}"')
+        need = ("topic", name, "describe_configs")
+        entries = kafka.settle(future, f'describe the settings of topic "{name}"', need)
         keep = None if wanted is None else wanted.get(name, ())
         if (state := states[name]) is not None:
             completed[name] = dataclasses.replace(state, config=_config(entries, keep))
@@ -186,9 +233,30 @@ def _config(entries: Mapping[str, Any], keep: Collection[str] | None) -> dict[st
     }
 
 
+def refusing_writes(kafka: Kafka, states: Iterable[TopicState]) -> list[str]:
+    """Return the topics that refuse writes with acks=all because too few replicas are in sync, with the numbers.
+
+    Settings are read only for topics with a replica that is not in sync.
+    """
+    shrunk = [state for state in states if state.shrunk]
+    complete = with_config(kafka, shrunk, {state.name: (MIN_IN_SYNC,) for state in shrunk})
+    return [text for state in complete.values() if (text := refused_writes(state))]
+
+
+def why_not_written(kafka: Kafka, names: Collection[str]) -> str:
+    """Say which of these topics refuse writes because too few replicas are in sync; "": none, or it is unknown.
+
+    librdkafka and a transaction coordinator repeat a refused write, and then report only that it took too long.
+    """
+    with suppress(DrError):
+        refused = refusing_writes(kafka, [state for state in describe(kafka, names).values() if state is not None])
+        return f" The brokers refuse writes with acks=all: {'; '.join(refused)}." if refused else ""
+    return ""
+
+
 def log_ranges(
     kafka: Kafka, partitions: Iterable[Partition], isolation: str = "read_committed"
-) -> dict[Partition, tuple[int, int]]:
+) -> dict[Partition, Range]:
     """Return (log start offset, end offset) of each partition. Two requests.
 
     The end offset is the last stable offset for ``read_committed``, and the high watermark for ``read_uncommitted``.
@@ -230,9 +298,7 @@ def _reported(
     return reported
 
 
-def require_ranges(
-    kafka: Kafka, reported: Mapping[Partition, tuple[int, int] | str]
-) -> dict[Partition, tuple[int, int]]:
+def require_ranges(kafka: Kafka, reported: Mapping[Partition, tuple[int, int] | str]) -> dict[Partition, Range]:
     """Return the ranges of :func:`try_log_ranges` if all are known. Raises ``offsets_unknown`` otherwise."""
     unreported = {key: span for key, span in reported.items() if isinstance(span, str)}
     _require_answers(kafka, unreported, "Start and end offsets")
@@ -242,12 +308,14 @@ def require_ranges(
 def _require_answers(kafka: Kafka, unreported: Mapping[Partition, str], what: str) -> None:
     if unreported:
         first = ", ".join(f"{topic}-{number}" for topic, number in list(unreported)[:5])
-        raise Transient(
+        raise DrError(
             "offsets_unknown",
             f"{what} of {len(unreported)} partitions could not be read: {first}."
             f" The broker's error for the first one: {next(iter(unreported.values())).rstrip('.')}.",
             "Check that these partitions exist and have a leader.",
             kafka.bootstrap_servers,
+            # Errors of another kind were raised at once.
+            retriable=True,
         )
 
 
@@ -295,14 +363,18 @@ def _offsets(
     if len(timestamps) > _ADMIN_OFFSETS:
         offsets.update(_ask_consumer(kafka, timestamps, isolation, which))
     elif timestamps:
-        offsets.update(_ask_admin(kafka, timestamps, isolation, which))
+        offsets.update(_ask_admin(kafka, timestamps, isolation, which)[0])
     failed = [partition for partition in timestamps if not isinstance(offsets.get(partition), int)]
     if failed:
         # librdkafka's admin client (2.16) refreshes its metadata when a leader has moved, but not when the same broker
         # leads in a later epoch (FENCED_LEADER_EPOCH, after a broker restart). Brokers would refuse it for minutes.
+        # This raises if no broker responds. If only a leader died, the metadata name the next one.
         names(kafka)
     for batch in _batches(failed, lambda partition: 1, _ADMIN_OFFSETS):
-        offsets.update(_ask_admin(kafka, {partition: timestamps[partition] for partition in batch}, isolation, which))
+        answers, silent = _ask_admin(kafka, {place: timestamps[place] for place in batch}, isolation, which)
+        if silent is not None:
+            raise kafka.explain(silent, f"read offsets ({which})") from silent
+        offsets.update(answers)
     return offsets
 
 
@@ -332,11 +404,15 @@ def _ask_consumer(
     try:
         for batch in _batches(sorted(timestamps), lambda partition: 1, _CONSUMER_OFFSETS):
             kafka.note_request("list_offsets", partitions=len(batch), at=which, isolation=isolation)
-            asked = [TopicPartition(topic, index, timestamps[topic, index]) for topic, index in batch]
+            asked = [TopicPartition(key.topic, key.partition, timestamps[key]) for key in batch]
             with suppress(KafkaException):
                 answers = consumer.offsets_for_times(asked, timeout=kafka.timeout)
                 offsets.update(
-                    {(answer.topic, answer.partition): answer.offset for answer in answers if answer.error is None}
+                    {
+                        Partition(answer.topic, answer.partition): answer.offset
+                        for answer in answers
+                        if answer.error is None
+                    }
                 )
     finally:
         consumer.close()
@@ -345,7 +421,8 @@ def _ask_consumer(
 
 def _ask_admin(
     kafka: Kafka, timestamps: Mapping[Partition, int], isolation: str, which: str
-) -> dict[Partition, int | str]:
+) -> tuple[dict[Partition, int | str], KafkaException | None]:
+    """Return offsets or error texts, and the error of a broker that did not respond; None: all did."""
     kafka.note_request("list_offsets", partitions=len(timestamps), at=which, isolation=isolation)
     special = {
         _EARLIEST: OffsetSpec.earliest(),
@@ -354,15 +431,22 @@ def _ask_admin(
     specs = {TopicPartition(*key): special.get(at) or OffsetSpec.for_timestamp(at) for key, at in timestamps.items()}
     level = IsolationLevel.READ_COMMITTED if isolation == "read_committed" else IsolationLevel.READ_UNCOMMITTED
     offsets: dict[Partition, int | str] = {}
+    silent: KafkaException | None = None
     futures = kafka.admin.list_offsets(specs, isolation_level=level, request_timeout=kafka.timeout)
     for partition, future in futures.items():
         try:
-            offsets[(partition.topic, partition.partition)] = future.result(timeout=kafka.timeout + 5).offset
+            offsets[Partition(partition.topic, partition.partition)] = kafka.result(future).offset
         except KafkaException as error:
-            if error.args[0].code() in (KafkaError._TRANSPORT, KafkaError._TIMED_OUT, KafkaError._ALL_BROKERS_DOWN):
-                raise kafka.explain(error, f"read offsets ({which})") from error
-            offsets[(partition.topic, partition.partition)] = str(error.args[0].str())
-    return offsets
+            name = error.args[0].name()
+            if name in LIBRARY_ERRORS:
+                silent = error
+            elif name not in BROKER_ERRORS and name != _NO_LEADER:
+                # An error such as a missing right does not end by itself.
+                need = ("topic", partition.topic, "describe")
+                doing = f'read offsets of topic "{partition.topic}" ({which})'
+                raise kafka.explain(error, doing, need) from error
+            offsets[Partition(partition.topic, partition.partition)] = str(error.args[0].str())
+    return offsets, silent
 
 
 # ---- changes -----------------------------------------------------------------------------------------------------
@@ -390,7 +474,8 @@ def apply(kafka: Kafka, changes: Iterable[Change], check: bool = False) -> list[
 
 def _outcome(kafka: Kafka, change: Change, future: Future[Any], check: bool) -> Outcome:
     try:
-        kafka.settle(future, f'{change.action} topic "{change.name}"')
+        need = ("topic", change.name, _OPERATIONS[change.action])
+        kafka.settle(future, f'{change.action} topic "{change.name}"', need)
     except DrError as error:
         return Outcome(change, "failed", error.sentence(), error.code)
     return Outcome(change, "planned" if check else "done")
@@ -445,6 +530,8 @@ _ACTIONS: dict[str, tuple[Callable[..., dict[str, Future[Any]]], Callable[[Chang
     "alter_config": (_alter_config, _records),
     "delete": (_delete, lambda change: 10),
 }
+# The right on the topic that each change needs.
+_OPERATIONS = {"create": "create", "add_partitions": "alter", "alter_config": "alter_configs", "delete": "delete"}
 _APIS = {
     "create": "create_topics",
     "add_partitions": "create_partitions",

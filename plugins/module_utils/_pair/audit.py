@@ -109,7 +109,7 @@ def audit(request: AuditRequest) -> Result:
         document = _audited(request, environment)
     except DrError as error:
         document = {
-            "schema": "switchback.kafka_dr/audit/1",
+            "schema": "switchback.kafka_dr/audit/2",
             "run": plan["run"],
             "pair": plan["pair"],
             "verdict": UNKNOWN,

@@ -149,7 +149,7 @@ def _may_write(own: Kafka, request: FenceRequest, login: Mapping[str, Any]) -> b
     reported = True
     for future in futures.values():
         try:
-            found = future.result(timeout=kafka.timeout + 5)
+            found = kafka.result(future)
         except KafkaException as error:
             if error.args[0].code() == KafkaError.TOPIC_AUTHORIZATION_FAILED:
                 continue  # it may not even describe the topic

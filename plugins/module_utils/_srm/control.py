@@ -124,7 +124,8 @@ class SrmControl:
         else:
             how = f"exited with {ended.rc}, wanted 0"
             code, hint = self._kind_of(text, arguments[0])
-        return DrError(code, f'"{shown}" {how}. Last lines: {self._last_lines(ended)}', hint, flow)
+        text = f'"{shown}" {how}. Last lines: {self._last_lines(ended)}'
+        return DrError(code, text, hint, flow, retriable=code == RETRIED)
 
     def _kind_of(self, text: str, subcommand: str) -> tuple[str, str]:
         """Return the error code and the hint for a refusal.

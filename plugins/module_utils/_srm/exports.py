@@ -13,6 +13,7 @@ import re
 from typing import Any
 
 from .._core.errors import DrError
+from .._core.partition import Partition
 
 __all__ = ["parse_export"]
 
@@ -26,13 +27,13 @@ def parse_export(output: str, group: str) -> list[dict[str, Any]]:
     Accepts a header, a leading column with the group, and lines that are not CSV. Raises ``srm_export_unreadable`` for
     a malformed row, for two different offsets of one partition, and for a row of another group.
     """
-    found: dict[tuple[str, int], int] = {}
+    found: dict[Partition, int] = {}
     for line in (raw.strip().lstrip("\ufeff") for raw in output.splitlines()):
         cells = _cells(line)
         if cells is None or [cell.lower() for cell in cells[-3:]] == list(_COLUMNS):
             continue
         topic, partition, offset = _row(cells, line, group)
-        if found.setdefault((topic, partition), offset) != offset:
+        if found.setdefault(Partition(topic, partition), offset) != offset:
             raise _unreadable(line, f"an earlier row has another offset of {topic}-{partition}")
     return [{"topic": key[0], "partition": key[1], "offset": offset} for key, offset in found.items()]
 

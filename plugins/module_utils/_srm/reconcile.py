@@ -178,7 +178,7 @@ class _Sender:
         try:
             self.listing = self._control.list(self._desired.where)
         except DrError as error:
-            if error.code not in (RETRIED, "srm_list_unreadable"):
+            if not error.retriable and error.code != "srm_list_unreadable":
                 raise
             self._unread = error
             return self._unsent()
@@ -200,7 +200,7 @@ class _Sender:
         try:
             self._control.change(self._desired.where, flag, [step.entry for step in batch])
         except DrError as error:
-            if error.code != RETRIED:
+            if not error.retriable:
                 raise
             self._refused.update(dict.fromkeys(batch, error))
             return False

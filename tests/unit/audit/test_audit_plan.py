@@ -60,7 +60,7 @@ def test_a_good_plan_is_read_with_its_defaults() -> None:
 
 WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str]] = {
     "another version": (
-        lambda d: d.update(schema="switchback.kafka_dr/audit-plan/2"),
+        lambda d: d.update(schema="switchback.kafka_dr/audit-plan/3"),
         "plan_version",
         "this audit reads",
     ),

@@ -22,7 +22,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirro
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import ClusterSpec
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.connector_settings import (
     risky,
     unknown_settings,
@@ -153,7 +153,7 @@ def test_stopping_only_needs_the_aliases() -> None:
 
 
 def test_under_identity_a_topic_may_begin_with_an_alias() -> None:
-    check_flow(replace(FLOW, topics=("P.x",), naming=Naming("identity")), PARTS, configured=True)
+    check_flow(replace(FLOW, topics=("P.x",), naming=naming_of("identity")), PARTS, configured=True)
 
 
 @pytest.mark.parametrize(

@@ -81,6 +81,21 @@ def test_a_stop_is_refused_on_workers_beside_the_wrong_cluster(worker: ScriptedW
     assert result["error"]["code"] == "wrong_connect_cluster"
 
 
+def test_workers_that_are_too_old_are_refused_with_their_version(worker: ScriptedWorker) -> None:
+    worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, {"kafka_cluster_id": "id-of-B", "version": "3.6.2"})]
+    target = {"alias": "B", "bootstrap_servers": "b1:9092", "cluster_id": "id-of-B"}
+    result = run_module(connect_mirror, params(worker, target=target))
+    assert result["error"]["code"] == "connect_too_old"
+    assert "run 3.6.2, wanted Kafka 3.7 or later" in result["msg"]
+    assert [method for method, _path in worker.calls] == ["GET"] * 5
+
+
+def test_a_connector_on_old_workers_can_be_stopped(worker: ScriptedWorker) -> None:
+    worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, {"kafka_cluster_id": "id-of-B", "version": "3.6.2"})]
+    target = {"alias": "B", "bootstrap_servers": "b1:9092", "cluster_id": "id-of-B"}
+    assert run_module(connect_mirror, params(worker, target=target, state="stopped"))["rc"] == 0
+
+
 def test_a_second_connector_of_the_flow_is_refused(worker: ScriptedWorker) -> None:
     worker.answers = [(200, {"mine": entry("RUNNING", "RUNNING")}), NOT_FOUND]
     result = run_module(connect_mirror, params(worker))

@@ -27,6 +27,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offse
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.connect.offsets import ConnectStoredOffsets
 from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import ScriptedWorker
@@ -275,13 +276,13 @@ def test_offsets_that_were_set_may_appear_late_and_other_offsets_are_an_error(
     )
     none, set_ = (200, {"offsets": []}), (200, {"message": "The Connect framework-managed offsets have been altered"})
     worker.answers = [none, set_, none, (200, {"offsets": [one]}), (200, {"offsets": [one, two]})]
-    set_offsets(client(worker), "X", "P", {("T", 0): 5, ("T", 1): 5})
+    set_offsets(client(worker), "X", "P", {Partition("T", 0): 5, Partition("T", 1): 5})
     assert [method for method, _path in worker.calls] == ["GET", "PATCH", "GET", "GET", "GET"]
 
     monkeypatch.setattr(offsets, "_SHOWN", Bounds(timeout=0.0))
     worker.answers = [none, set_, (200, {"offsets": [one]})]
     with pytest.raises(DrError, match="T-1: wanted 5, found None"):
-        set_offsets(client(worker), "X", "P", {("T", 0): 5, ("T", 1): 5})
+        set_offsets(client(worker), "X", "P", {Partition("T", 0): 5, Partition("T", 1): 5})
 
 
 def test_offsets_of_a_connector_that_does_not_exist_are_unknown(worker: ScriptedWorker) -> None:

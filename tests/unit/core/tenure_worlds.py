@@ -23,9 +23,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.target_offsets import TargetOffset
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Tenure, tenures
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import Copy, Window
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import APPENDED, CREATED, ConsumedRecord
 
-KEY = ("T", 0)
+KEY = Partition("T", 0)
 SIDES = ("P", "B")
 Range = tuple[int, int]
 
@@ -104,7 +105,7 @@ class TenureWorld:
     def log(self, alias: str) -> Range:
         return self.starts[alias], self.ends[alias]
 
-    # ---- what can be observed: as _pair/offsets/flow_copies.py and _pair/offsets/identity_offsets.py read a tenure
+    # ---- what can be observed: as _pair/offsets/flow_topics.py and _pair/offsets/identity_offsets.py read a tenure
 
     def tenures(self) -> list[Tenure]:
         return tenures(self.cut_records, self.active, self.idle)

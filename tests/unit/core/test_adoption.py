@@ -17,7 +17,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventor
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.layout import laid_out
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 
 INVENTORY: dict[str, Any] = {
     "home": "P",
@@ -104,13 +104,13 @@ GOOD = {
     ],
 )
 def test_only_a_connector_with_the_same_replica_names_is_adopted(change: dict[str, str], text: str | None) -> None:
-    found = config_problems("source", {**GOOD, **change}, "P", "B", Naming())
+    found = config_problems("source", {**GOOD, **change}, "P", "B", naming_of())
     assert [text in one for one in found] == ([True] if text else []), found
 
 
 def test_another_policy_does_not_matter_to_a_heartbeat_connector() -> None:
     config = {**GOOD, "connector.class": "MirrorHeartbeatConnector", "replication.policy.class": "com.example.Own"}
-    assert config_problems("heartbeat", config, "P", "B", Naming()) == []
+    assert config_problems("heartbeat", config, "P", "B", naming_of()) == []
 
 
 def test_topics_that_would_no_longer_be_replicated_are_named() -> None:

@@ -141,6 +141,18 @@ def test_clients_of_one_application_may_share_names_and_hosts_distinguish_the_ot
     assert [client["name"] for client in derive_pair(many(clients=clients))["clients"]] == ["till", "settle"]
 
 
+def test_a_missing_host_of_another_application_stops_only_that_application() -> None:
+    hosts = {"all": ["till1"], "ungrouped": ["till1"]}
+    clients = [
+        {**client, "hosts": "shop1" if client["name"] in ("shop", "ship") else "till1"} for client in MANY["clients"]
+    ]
+    assert [client["hosts"] for client in derive_pair(many(clients=clients), hosts=hosts)["clients"]] == ["till1"] * 2
+    with pytest.raises(DrError) as refused:
+        derive_pair(many(application="orders", clients=clients), hosts=hosts)
+    assert 'The client "shop" has hosts "shop1", which is neither a host nor a group' in refused.value.message
+    assert '"till"' not in refused.value.message
+
+
 def test_a_shared_name_is_refused_no_matter_which_application_moves() -> None:
     shared = with_client("ship", topics=["Orders", "Payments"])
     for application in ("payments", "orders"):

@@ -21,6 +21,8 @@ from ansible_collections.switchback.kafka_dr.tests.support.modules import run_mo
 
 World = dict[str, Any]
 
+UNREAD = "P->B: whether a connector replicates back is unknown: no answer"
+
 
 def at_rest() -> World:
     """A pair that moved from P to B, where a group consumes and a producer writes. Both flows run as they should."""
@@ -33,7 +35,7 @@ def at_rest() -> World:
     left = {"P": {"ends": {"T": {"0": 40}}, "committed_offsets": {}}}
     return {
         "judgement": {"already": True, "problems": [], "text": "They live on B.", "verdict": "PROVEN"},
-        "status": {"flows": flows, "missing": [], "out_of_scope": []},
+        "status": {"flows": flows, "missing": [], "not_observed": [], "out_of_scope": []},
         "journal": {
             "state": {"active": "B", "policy": "default", "run": run, "left": left},
             "missing_on": [],
@@ -118,7 +120,7 @@ UNSEEN: dict[str, tuple[Callable[[World], Any], str]] = {
         "the flows could not be compared: no answer",
     ),
     "a check of the connectors failed": (
-        lambda w: w["status"]["missing"].append("P->B: whether a connector replicates back is unknown: no answer"),
+        lambda w: [w["status"][key].append(UNREAD) for key in ("missing", "not_observed")],
         "whether a connector replicates back is unknown",
     ),
     "the fence is not readable": (lambda w: w["fences"][0].update(failed=True, msg="no answer"), "could not be read"),

@@ -235,3 +235,5 @@ def test_a_loss_is_a_range_and_never_zero() -> None:
     assert unknown["seconds_at_most"] is None
     assert "an unknown time" in loss_lines(unknown)[0]
     assert loss_lines(None) == ["the loss was not estimated"]
+    assert [line for line in loss_lines(loss) if "pattern" in line] == []
+    assert "only the lost cluster knows which" in loss_lines(loss, has_patterns=True)[-1]

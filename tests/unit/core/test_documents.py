@@ -9,7 +9,12 @@ import re
 from pathlib import Path
 from typing import Any
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.documents import KINDS, document
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.documents import (
+    KINDS,
+    document,
+    fence_result,
+    rescue_result,
+)
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_report
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 from schemas import faults
@@ -18,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[3]
 NOW = 1795417110.5
 READINESS: dict[str, Any] = {"from": "P", "to": "B", "controlled": "YES", "disaster": "NO"}
 LEASE = {"kind": "enable", "to": None, "since": NOW - 5, "ended": None, "holder": "c1", "outcome": None}
-STATUS: dict[str, Any] = {"verdict": "PROVEN", "flows": [], "groups": [], "missing": []}
+STATUS: dict[str, Any] = {"verdict": "PROVEN", "flows": [], "groups": [], "missing": [], "unjoined": []}
 
 
 def test_every_kind_is_built_by_a_role() -> None:
@@ -29,7 +34,7 @@ def test_every_kind_is_built_by_a_role() -> None:
 def test_readiness_has_the_lines_of_its_module_and_current_metrics() -> None:
     found = document("readiness", {"pair": "B-P", "readiness": READINESS, "lines": ["controlled: YES"]}, NOW)
     assert found.lines == ["controlled: YES"]
-    assert found.content == {"schema": "switchback.kafka_dr/readiness/1", "pair": "B-P", **READINESS}
+    assert found.content == {"schema": "switchback.kafka_dr/readiness/2", "pair": "B-P", **READINESS}
     assert f'kafka_dr_readiness_timestamp_seconds{{pair="B-P",from="P",to="B"}} {NOW!r}' in (found.metrics or "")
 
 
@@ -108,3 +113,24 @@ def test_metrics_that_cannot_be_written_are_a_plain_error(tmp_path: Path) -> Non
     )
     assert result["error"]["code"] == "no_report"
     assert "kafka_dr_metrics_file" in result["msg"]
+
+
+def test_a_fence_counts_only_if_every_writing_application_has_a_principal() -> None:
+    found = {"fenced": True, "proven": True, "reason": "WRITE is denied", "changed": True}
+    assert fence_result(found, []) == {"fenced": True, "proven": True, "reason": "WRITE is denied"}
+    reason = "WRITE is denied; without a principal: api, job"
+    assert fence_result(found, ["api", "job"]) == {"fenced": False, "proven": False, "reason": reason}
+
+
+def test_a_fence_that_could_not_be_read_is_open_and_no_fence_is_none() -> None:
+    failed = {"failed": True, "msg": "It broke. Start again.", "error": {"message": "It broke."}}
+    assert fence_result(failed, []) == {"fenced": False, "proven": False, "reason": "It broke."}
+    assert fence_result({"failed": True}, []) == {"fenced": False, "proven": False, "reason": "unknown"}
+    assert fence_result(None, ["api"]) is None
+
+
+def test_a_rescue_that_failed_replicated_nothing_and_one_that_was_skipped_is_none() -> None:
+    done = {"replicated": True, "text": "all of it", "changed": False}
+    assert rescue_result(done) == {"replicated": True, "text": "all of it"}
+    assert rescue_result({"failed": True}) == {"replicated": False, "text": "it could not be read"}
+    assert rescue_result({"skipped": True, "changed": False}) is rescue_result({}) is None

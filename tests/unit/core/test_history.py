@@ -37,8 +37,8 @@ def run(
 def test_a_duration_is_that_of_complete_runs_by_type() -> None:
     events = [*run(1, "cutoff", 20.0), *run(2, "disaster", 9.0), *run(3, "cutoff", 40.0), *run(4, "cutoff", 33.0)]
     assert durations(events) == {
-        "cutoff": {"last": 33.0, "median": 33.0, "runs": 3, "phases": {}},
-        "disaster": {"last": 9.0, "median": 9.0, "runs": 1, "phases": {}},
+        "cutoff": {"last": 33.0, "median": 33.0, "runs": 3, "phases": {}, "writes": None, "reads": None},
+        "disaster": {"last": 9.0, "median": 9.0, "runs": 1, "phases": {}, "writes": None, "reads": None},
     }
 
 
@@ -53,6 +53,25 @@ def test_phases_are_predicted_by_the_runs_that_journaled_them() -> None:
         *run(4, "cutoff", 90.0, resumed=True, times=times(drain=80.0)),
     ]
     assert durations(events)["cutoff"]["phases"] == {"drain": 3.0, "barrier": 6.0}
+
+
+def test_the_downtime_is_that_between_the_phases_that_stop_and_start() -> None:
+    def times(*rows: tuple[str, float, float]) -> list[dict[str, Any]]:
+        return [{"phase": name, "began": began, "ended": ended} for name, began, ended in rows]
+
+    cutoff = [("stop_producers", 10.0, 11.0), ("drain", 11.0, 13.0), ("stop_consumers", 13.0, 14.0)]
+    disaster = [("stop_consumers", 5.0, 6.0), ("start_consumers", 8.0, 9.0), ("move_producers", 9.0, 13.0)]
+    events = [
+        *run(1, "cutoff", 20.0, times=times(*cutoff, ("start", 14.0, 18.0))),
+        *run(2, "cutoff", 20.0, times=times(*cutoff, ("start", 14.0, 20.0))),
+        # Applications were started before the phases were journaled, so nothing is known of this run.
+        *run(3, "cutoff", 20.0, times=times(*cutoff)),
+        *run(4, "disaster", 20.0, times=times(*disaster)),
+    ]
+    found = durations(events)
+    assert (found["cutoff"]["writes"], found["cutoff"]["reads"]) == (9.0, 6.0)
+    # In a disaster nothing of this run stopped them.
+    assert (found["disaster"]["writes"], found["disaster"]["reads"]) == (8.0, 4.0)
 
 
 def test_interrupted_undone_or_unfinished_runs_predict_nothing() -> None:

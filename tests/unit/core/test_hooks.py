@@ -17,6 +17,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventor
     hook_lines,
     hooks_at,
     hooks_by_moment,
+    steps_by_phase,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import check_mapping
 
@@ -36,14 +37,34 @@ def test_the_moments_are_the_phases_of_the_role_and_the_start_and_end_of_a_run()
     assert all(moments[-2:] == ("run", "undo") for moments in MOMENTS.values())
 
 
-def test_each_phase_and_each_moment_around_them_has_its_hooks() -> None:
+def test_the_run_and_its_undo_have_their_hooks() -> None:
     """The role looks for hooks at every moment that an inventory may name."""
     text = "".join(path.read_text() for path in (ROLE / "tasks").glob("*.yml"))
-    for moment in ("run", "undo", '"{{ cutover_phase }}"'):
+    for moment in ("run", "undo"):
         for when in ("before", "after"):
             assert any(
                 f"{pad}cutover_when: {when}\n{pad}cutover_moment: {moment}\n" in text for pad in (" " * 4, " " * 8)
             ), (when, moment)
+
+
+def test_each_phase_has_its_file_and_only_the_hooks_that_it_needs() -> None:
+    rows = [hook(phase="drain"), hook(name="after", phase="drain", when="after", types=["cutoff"])]
+    found = steps_by_phase(rows)
+    assert [(step["file"], step["when"]) for step in found["cutoff"]["drain"]] == [
+        ("begin_phase.yml", "before"),
+        ("deadline.yml", "before"),
+        ("hooks.yml", "before"),
+        ("phase_drain.yml", "before"),
+        ("hooks.yml", "after"),
+    ]
+    alone = ["begin_phase.yml", "deadline.yml", "phase_survey.yml"]
+    assert [step["file"] for step in found["disaster"]["survey"]] == alone
+    assert all([step["file"] for step in phases["flows"]][1:2] == ["arrived.yml"] for phases in found.values())
+    files = {step["file"] for phases in found.values() for steps in phases.values() for step in steps}
+    assert all((ROLE / "tasks" / file).is_file() for file in files)
+    for name, phases in found.items():
+        assert [*phases, "run", "undo"] == list(MOMENTS[name])
+        assert all(step["phase"] == phase for phase, steps in phases.items() for step in steps)
 
 
 def test_a_good_hook_has_no_problem() -> None:

@@ -9,18 +9,20 @@ import os
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.facts import JournalFacts
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import skipped_in
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.target_offsets import TargetOffset
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import ConfigValue, TopicState
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import PartState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import (
     BLOCKED,
     EXHAUSTED,
@@ -28,12 +30,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records
     RangeRead,
     Record,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import (
-    FlowObservation,
-    GroupStatus,
-    PartState,
-)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.flows import FlowObservation
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.groups import GroupStatus
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import flow_copies as copies
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import flow_topics, span_reader
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.evidence import Evidence
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.identity_offsets import IdentityOffsets
 from ansible_collections.switchback.kafka_dr.tests.unit.core.tenure_worlds import (
@@ -82,17 +82,18 @@ class TwoSides:
     """The parts of a pair that IdentityOffsets uses."""
 
     topics = ("T",)
-    naming = Naming("identity")
+    naming = naming_of("identity")
 
     def __init__(self, made: TenureWorld, groups: Iterable[str]) -> None:
         self.kafka = {alias: WorldCluster(made, alias) for alias in SIDES}
         self.groups = list(groups)
+        self.spec = SimpleNamespace(group_topics={name: ["T"] for name in self.groups})
+
+    def replicas(self, _source: str) -> list[str]:
+        return list(self.topics)
 
     def ranges(self, alias: str, topics: Iterable[str]) -> dict[tuple[str, int], Range]:
         return {KEY: self.kafka[alias].made.log(alias)} if list(topics) else {}
-
-    def topics_of(self, *_asked: object) -> list[str]:
-        return ["T"]
 
 
 class WorldSyncs:
@@ -112,10 +113,11 @@ def fake_clusters() -> Iterator[None]:
         return {key: kafka.read(span) for key, span in ranges.items()}
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(copies, "read_ranges", read_ranges)
-        patch.setattr(copies, "describe", lambda kafka, _topics, _settings=None: {"T": kafka.describe()})
-        patch.setattr(copies, "syncs_of", WorldSyncs)
-        patch.setattr(copies, "both", lambda first, second: (first(), second()))
+        patch.setattr(span_reader, "read_ranges", read_ranges)
+        patch.setattr(flow_topics, "describe", lambda kafka, _topics, _settings=None: {"T": kafka.describe()})
+        patch.setattr(flow_topics, "syncs_of", WorldSyncs)
+        for module in (flow_topics, span_reader):
+            patch.setattr(module, "both", lambda first, second: (first(), second()))
         # The worlds are small: with the widths that are used on clusters, everything would be read at once.
         patch.setattr(copies, "_WIDTHS", (2, 8, 64))
         patch.setattr(copies, "_GAP", 3)

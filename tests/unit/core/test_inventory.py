@@ -112,7 +112,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(clusters=["P", "B"]), "kafka_dr_clusters must be of type dict"),
     (changed(**cluster("P", bootstrap_servers=None)), 'kafka_dr_clusters.P needs the key "bootstrap_servers"'),
     (changed(topics=["Payments"]), 'kafka_dr_topics[0] must be a dictionary, found str "Payments"'),
-    (changed(topics=[{"name": "T"}]), 'kafka_dr_topics[0] needs the key "partitions"'),
+    (changed(topics=[{"partitions": 1}]), 'kafka_dr_topics[0] needs one of the keys "name" and "match"'),
     (changed(**topic(partitions="3")), 'kafka_dr_topics[0].partitions must be of type int, found str "3"'),
     (changed(**topic(partitions=True)), "must be of type int, found bool True"),
     # the pair
@@ -190,6 +190,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(**topic(partitions=10**9)), "1000000000 partitions, wanted at most"),
     (changed(flow={"replication_factor": -1}), "kafka_dr_flow.replication_factor is -1"),
     (changed(**topic(name="x" * 248)), "its replica's name would have 250 characters"),
+    (changed(**topic(name="x" * 242), salvage="replay"), "cannot be replayed into a topic of its own: the name would"),
     (
         changed(topics=[{"name": name, "partitions": 1} for name in ("a.b", "a_b")], groups=[], clients=[]),
         'The topics "a.b" and "a_b" would both be on P',

@@ -29,7 +29,11 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventor
     laid_out,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import RUN_VARIABLES, derive_pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, Naming, salvage_topic
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import (
+    CONNECTORS,
+    naming_of,
+    salvage_topic,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.connector_settings import left_open
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import number
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.values import file_mode, heap_bytes
@@ -64,8 +68,13 @@ FULL: dict[str, Any] = {
     "topics": [
         {"name": "Payments", "partitions": 6, "replication_factor": 3, "config": {"retention.ms": 1000}},
         {"name": "orders.eu", "partitions": 1, "replication_factor": 3},
+        {"match": r"invoices\..*", "exclude": [r".*\.test"], "replication_factor": 3},
     ],
-    "groups": [{"name": "settlement", "mode": "moved", "topics": ["Payments"]}, {"name": "probe", "mode": "local"}],
+    "groups": [
+        {"name": "settlement", "mode": "moved", "topics": ["Payments"]},
+        {"name": "probe", "mode": "local"},
+        {"match": "audit-.*", "exclude": ["audit-test"], "topics": ["Payments"]},
+    ],
     "clients": [
         {
             "name": "till",
@@ -113,6 +122,12 @@ FULL: dict[str, Any] = {
     "rehearsal_principal": "User:rehearsal",
     "rehearsal_client": {"sasl.username": "rehearsal"},
 }
+# What the clusters hold besides. Names that a mutation may make a pattern take.
+FOUND = {
+    "topics": {"Payments": 6, "orders.eu": 1, "invoices.eu": 3, "invoices.test": 3, "invoices_eu": 1},
+    "groups": ["settlement", "audit-a", "audit-test"],
+    "listed": "P",
+}
 HOSTS = {"all": ["app1", "app2"], "ungrouped": [], "web": ["app1", "app2"]}
 # Names of settings that a flow must not have, or that may have only a few values.
 SETTINGS = (
@@ -132,7 +147,8 @@ ODD: tuple[Any, ...] = (
 
 # Places where a mutation may be accepted, written as `place` writes them. Every other mutation is refused.
 MAY_BE_ACCEPTED = {
-    "any text is right": """clients.N.name clients.N.hosts clients.N.unit clients.N.start.N clients.N.stop.N
+    "any text is right": """topics.N.match groups.N.match
+        clients.N.name clients.N.hosts clients.N.unit clients.N.start.N clients.N.stop.N
         clients.N.principal clients.N.endpoint_file groups.N.name topics.N.name hooks.N.name hooks.N.command.N
         clusters.A.cluster_id clusters.A.connect_client.url_username clusters.A.client.sasl.username
         clusters.A.client.sasl.password clusters.A.client.ssl.ca.location clusters.A.admin_client.sasl.username
@@ -143,6 +159,7 @@ MAY_BE_ACCEPTED = {
         clients.N
         clients.N.after clients.N.after.N clients.N.become clients.N.endpoint_mode clients.N.start clients.N.stop
         clients.N.topics clients.N.topics.N groups groups.N groups.N.mode groups.N.topics groups.N.topics.N hooks
+        topics.N.exclude topics.N.exclude.N groups.N.exclude groups.N.exclude.N
         hooks.N hooks.N.command hooks.N.on_error topics topics.N topics.N.config topics.N.config.retention.ms
         clusters.A.client clusters.A.admin_client clusters.A.connect_client clusters.A.client.security.protocol
         clusters.A.admin_client.security.protocol flow flow.source_settings
@@ -222,7 +239,7 @@ def use(pair: dict[str, Any], given: dict[str, Any]) -> None:
             call = client_call(client, action, {client["name"]: "text"})
             assert client["control"] != "command" or all(isinstance(word, str) and word for word in call["argv"])
     client_batches(laid["clients"], {})
-    naming = Naming(pair["policy"], pair["separator"])
+    naming = naming_of(pair["policy"], pair["separator"])
     for flow in laid["flows"].values():
         ends = [laid["clusters"][flow[end]] for end in ("source", "target")]
         clusters = [ClusterSpec(end["alias"], end["bootstrap_servers"], end["client"]) for end in ends]
@@ -244,6 +261,22 @@ def use(pair: dict[str, Any], given: dict[str, Any]) -> None:
             assert number(given[name]) is not None
 
 
+def names_taken(inventory: dict[str, Any], what: str) -> dict[str, Any] | None:
+    """The pair with the names that its patterns take on the clusters; None: these names are refused."""
+    refused: DrError | None = None
+    pair: dict[str, Any] = {}
+    try:
+        pair = derive_pair(copy.deepcopy(inventory), hosts=HOSTS, resolved=FOUND)
+    except DrError as error:
+        refused = error
+    if refused is not None:
+        assert (refused.code, "\n" in refused.message) == ("inventory_invalid", False), (what, refused.message)
+        return None
+    assert not pair["unresolved"], what
+    assert all(topic["partitions"] >= 1 for topic in pair["topics"]), what
+    return pair
+
+
 def test_every_mutation_is_refused_by_name_or_is_usable() -> None:
     rng = random.Random(SEED)
     derive_pair(copy.deepcopy(FULL), hosts=HOSTS)
@@ -253,7 +286,7 @@ def test_every_mutation_is_refused_by_name_or_is_usable() -> None:
         pair: dict[str, Any] | None = None
         code = message = ""
         try:
-            pair = derive_pair(inventory, hosts=HOSTS)
+            pair = derive_pair(copy.deepcopy(inventory), hosts=HOSTS)
         except DrError as error:
             message, code = error.message, error.code
         except Exception as error:
@@ -263,6 +296,9 @@ def test_every_mutation_is_refused_by_name_or_is_usable() -> None:
             refused += 1
         else:
             assert where in ACCEPTED, (SEED, what)
-            use(pair, inventory)
+            assert pair["unresolved"] or "match" not in str(inventory), (SEED, what)
+            resolved = names_taken(inventory, f"seed {SEED}: {what}")
+            for one in (pair, resolved):
+                use(one or pair, inventory)
     print(f"seed {SEED}: {MUTATIONS} mutations, {refused} refused, {MUTATIONS - refused} can be used")
     assert 0.3 * MUTATIONS < refused < MUTATIONS

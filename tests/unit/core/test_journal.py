@@ -54,7 +54,7 @@ LIFE = [ENABLED, STARTED, BARRIER, PNR, ENDED]
 
 def test_an_event_has_a_fixed_form_with_its_schema() -> None:
     assert json.loads(encode("B-P", BARRIER)) == {
-        "schema": 1,
+        "schema": 2,
         "pair": "B-P",
         "epoch": 2,
         "seq": 1,
@@ -87,6 +87,15 @@ def test_a_newer_schema_is_recognised_even_if_the_rest_is_unreadable() -> None:
     assert refused.value.code == "journal_newer"
 
 
+def test_an_older_schema_is_refused_because_its_facts_have_other_names() -> None:
+    body = {**json.loads(encode("B-P", STARTED)), "schema": 1}
+    with pytest.raises(DrError) as refused:
+        decode(json.dumps(body).encode())
+    assert refused.value.code == "journal_older"
+    assert f"schema 1, which no release wrote. This collection supports schema {SCHEMA}" in refused.value.message
+    assert "run the playbook enable" in refused.value.hint
+
+
 GOOD = json.loads(encode("B-P", ENABLED))
 
 
@@ -101,7 +110,7 @@ GOOD = json.loads(encode("B-P", ENABLED))
         b"{}",
         b'{"schema": "new"}',
         b'{"schema": null}',
-        b'{"schema": 1}',
+        b'{"schema": 2}',
         *(json.dumps({key: GOOD[key] for key in GOOD if key != gone}).encode() for gone in GOOD),
         json.dumps({**GOOD, "kind": "surprise"}).encode(),
         json.dumps({**GOOD, "data": {}}).encode(),
@@ -164,6 +173,16 @@ def test_the_barrier_is_kept_for_the_cluster_that_was_left() -> None:
     assert state.as_dict()["left"]["P"]["committed_offsets"] == CUT["committed_offsets"]
 
 
+def test_a_disaster_leaves_a_cut_until_the_flow_back_is_seeded() -> None:
+    passed = [ENABLED, event(2, 0, "started", "r2", **LOST), BARRIER, PNR]
+    seeded = event(2, 3, "phase", "r2", phase="seeded", facts={"flow": "B->P"})
+    assert fold([*passed, ENDED]).unseeded_cut == {"time": 2001.0, **CUT}
+    assert fold([*passed, seeded]).unseeded_cut is None
+    assert fold(passed[:-1]).unseeded_cut is None
+    # A planned cutover seeds the flow itself.
+    assert fold(LIFE).unseeded_cut is None
+
+
 def test_a_run_undone_before_the_point_of_no_return_leaves_no_trusted_offsets() -> None:
     state = fold([ENABLED, STARTED, BARRIER, dataclasses.replace(ENDED, data={"result": "undone"})])
     assert (state.active, state.left, state.interrupted) == ("P", {}, False)
@@ -172,6 +191,16 @@ def test_a_run_undone_before_the_point_of_no_return_leaves_no_trusted_offsets() 
 def test_enabling_again_does_not_move_the_applications() -> None:
     state = fold([*LIFE, event(3, 0, "enabled", active="P", topic_ids={"P": {"T": "new"}})])
     assert (state.active, state.topic_ids) == ("B", {"P": {"T": "new"}})
+
+
+def test_the_names_that_joined_with_the_newest_enable_count() -> None:
+    assert fold([ENABLED]).topics is None
+    joined = [event(2, 0, "enabled", active="P", topic_ids=IDS, topics={"T": 3}, groups=["g"])]
+    assert (fold([ENABLED, *joined]).topics, fold([ENABLED, *joined]).groups) == ({"T": 3}, ["g"])
+    later = event(3, 0, "enabled", active="P", topic_ids=IDS, topics={"T": 3, "U": 1}, groups=[])
+    for last in (event(4, 0, "disabled"), event(4, 0, "replaced", alias="B")):
+        state = fold([ENABLED, *joined, later, last])
+        assert (state.topics, state.groups) == ({"T": 3, "U": 1}, [])
 
 
 def test_disabling_keeps_the_active_cluster() -> None:
@@ -196,6 +225,18 @@ def test_a_point_of_no_return_in_one_copy_is_void_once_the_run_is_undone() -> No
     home = [event(3, 0, "started", "r3", **BACK), event(3, 1, "phase", "r3", phase="barrier", facts={"cut": {}})]
     back = [*LIFE, *home, event(3, 2, "pnr", "r3"), event(3, 4, "undoing", "r3")]
     assert (fold(back).active, fold(back).left) == ("B", fold(LIFE).left)
+
+
+def test_an_undo_removes_the_offsets_and_the_cut_that_the_point_of_no_return_recorded() -> None:
+    """With the policy identity a later flow would start at that cut, after records that it never replicated (R22)."""
+    started = event(2, 0, "started", "r2", **THERE, policy="identity")
+    facts = {"cut": {"T": {"0": 9}}, "ends": {"T": {"0": 9}}, "committed_offsets": {"g": {"T": {"0": 7}}}}
+    passed = [ENABLED, started, event(2, 1, "phase", "r2", phase="barrier", facts=facts), PNR]
+    state = fold(passed)
+    assert state.left["P"]["committed_offsets"] == facts["committed_offsets"]
+    assert [cut["cut"] for cut in state.cuts] == [facts["cut"]]
+    undone = fold([*passed, event(2, 3, "undoing", "r2"), event(2, 4, "ended", "r2", result="undone")])
+    assert (undone.active, undone.left, undone.cuts) == ("P", {}, [])
 
 
 EVENTS_OF_A_RUN = {"phase": {"phase": "drain"}, "pnr": {}, "undoing": {}, "ended": {"result": "completed"}}

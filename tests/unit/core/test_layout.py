@@ -12,6 +12,7 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import layout
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 
 
 def pair() -> dict[str, Any]:
@@ -49,11 +50,27 @@ def test_the_pair_has_the_derived_values_that_roles_need() -> None:
         "lists",
         "rights",
         "hooks_at",
+        "steps",
         "hook_lines",
         "observed_topics",
         "offset_syncs",
         "salvage_topics",
     }
+
+
+@pytest.mark.parametrize(
+    ("config", "accepted"),
+    [
+        ({}, 8 << 20),
+        ({"max.message.bytes": 1000}, 8 << 20),
+        ({"max.message.bytes": "20000000"}, 40_000_000),
+        ({"max.message.bytes": 2**31 - 1}, 2**31 - 1),
+        ({"max.message.bytes": "large"}, 8 << 20),
+    ],
+)
+def test_a_topic_for_a_tail_accepts_the_records_of_its_original(config: dict[str, Any], accepted: int) -> None:
+    (made,) = layout.salvage_topics([{"name": "T", "partitions": 3, "replication_factor": 2, "config": config}])
+    assert (made["name"], made["config"]["max.message.bytes"]) == ("T.salvage", accepted)
 
 
 def test_the_pair_has_the_acls_of_its_clients_on_each_cluster_and_the_permanent_fence() -> None:
@@ -67,7 +84,13 @@ def test_the_pair_has_the_acls_of_its_clients_on_each_cluster_and_the_permanent_
         ("Payments", "deny"),
         ("Orders", "deny"),
     }
-    assert layout.laid_out(pair())["rights"]["P"] == {"principals": [], "acls": [], "keep": []}
+    none = layout.laid_out(pair())["rights"]["P"]
+    assert {key: none[key] for key in ("principals", "acls", "keep", "accounts")} == {
+        "principals": [],
+        "acls": [],
+        "keep": [],
+        "accounts": [],
+    }
 
 
 def flow_topics(alias: str, **changes: Any) -> dict[str, tuple[int, int | None]]:
@@ -157,10 +180,9 @@ def test_a_replica_with_more_partitions_than_its_original_is_reported(
 ) -> None:
     """Its reader would be assigned partitions without committed offsets."""
     found = {**counts(P=original), "B": [{"name": "P.T", "partitions": replica or 0, "exists": replica is not None}]}
-    flows = {"P->B": {"source": "P", "target": "B"}, "B->P": {"source": "B", "target": "P"}}
-    pair = {"policy": "default", "separator": ".", "flows": flows, "topics": [{"name": "T", "partitions": 3}]}
-    assert layout.larger_replicas(found, pair) == ([text] if text else [])
-    assert layout.larger_replicas(found, {**pair, "policy": "identity"}) == []
+    topics, flows = [{"name": "T", "partitions": 3}], [("P", "B"), ("B", "P")]
+    assert layout.larger_replicas(found, topics, flows, naming_of()) == ([text] if text else [])
+    assert layout.larger_replicas(found, topics, flows, naming_of("identity")) == []
 
 
 def test_a_client_writes_originals_and_reads_originals_and_replicas_from_the_other_cluster() -> None:

@@ -16,7 +16,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.
 PAIR = {"pair": "B-P", "from": "P", "to": "B"}
 REPORT: dict[str, Any] = {
     **PAIR,
-    "schema": "switchback.kafka_dr/readiness/1",
+    "schema": "switchback.kafka_dr/readiness/2",
     "controlled": "YES",
     "disaster": "NO",
     "checks": [{"name": "flow", "answer": "YES"}, {"name": "presynced", "answer": "NO"}],

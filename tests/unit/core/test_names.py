@@ -15,16 +15,23 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names im
     connector_name,
     flow_name,
     is_internal,
+    naming_of,
 )
 
 
 @pytest.mark.parametrize(
     ("naming", "replica", "checkpoints", "syncs", "heartbeats"),
     [
-        (Naming(), "P.Payments", "P.checkpoints.internal", "mm2-offset-syncs.P.internal", "P.heartbeats"),
-        (Naming("default", "_"), "P_Payments", "P_checkpoints_internal", "mm2-offset-syncs_P_internal", "P_heartbeats"),
+        (naming_of(), "P.Payments", "P.checkpoints.internal", "mm2-offset-syncs.P.internal", "P.heartbeats"),
+        (
+            naming_of("default", "_"),
+            "P_Payments",
+            "P_checkpoints_internal",
+            "mm2-offset-syncs_P_internal",
+            "P_heartbeats",
+        ),
         # The identity policy only changes the names of replicas: internal names and heartbeats keep their prefix.
-        (Naming("identity"), "Payments", "P.checkpoints.internal", "mm2-offset-syncs.P.internal", "P.heartbeats"),
+        (naming_of("identity"), "Payments", "P.checkpoints.internal", "mm2-offset-syncs.P.internal", "P.heartbeats"),
     ],
 )
 def test_the_names_of_a_flow_from_p(

@@ -20,11 +20,13 @@ def test_a_plain_pair_has_no_notes() -> None:
 
 def test_each_kind_is_named_once() -> None:
     topics = ["_schemas", "settlement-sums-changelog", "settlement-by-key-repartition", "__share_group_state"]
-    schemas, sink, streams, shares = not_carried("P", topics, ["settlement", "connect-archive"], ["Payments"])
+    shared = {"tills": ["Payments"]}
+    notes = not_carried("P", topics, ["settlement", "connect-archive"], ["Payments"], shared=shared)
+    schemas, sink, streams, share = notes
     assert "P has the topic _schemas" in schemas
     assert '"settlement" is a Kafka Streams application (2 internal topics such as settlement-by-key' in streams
     assert '"connect-archive" is a Kafka Connect sink' in sink
-    assert "share groups" in shares
+    assert share.startswith('"tills" on P is a share group (Payments): it is not moved')
 
 
 def test_declared_topics_are_replicated() -> None:

@@ -9,22 +9,26 @@ import copy
 import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.facts import Facts, judge_readiness
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.readiness import CHECKS
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.cutover import cutover_report
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.downtime import downtimes
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.page import page
+from example_reports import Document, committed_offset, cutover, disaster, phases, readiness
+from yamls import parse_yaml
 
-Document = dict[str, Any]
+ROOT = Path(__file__).resolve().parents[3]
 HOSTILE = """<script>alert(1)</script><img src=x onerror=alert(2)>"'&</td></style>"""
 # Only these elements are allowed, so that a new one gets reviewed.
 KNOWN = {"html", "head", "meta", "title", "style", "body", "h1", "h2", "p", "ul", "li", "code", "strong", "span", "div"}
 KNOWN |= {"table", "thead", "tbody", "tr", "th", "td", "svg", "rect", "circle", "polyline"}
+KNOWN |= {"header", "details", "summary", "pre", "a"}
+GUIDES = "https://github.com/switchback/kafka_dr/blob/main/docs/"
 
 
 class Page(HTMLParser):
@@ -43,7 +47,7 @@ class Page(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         assert len(dict(attrs)) == len(attrs)
         self.tags.append((tag, dict(attrs)))
-        if tag in ("p", "li", "tr", "h1", "h2", "div"):
+        if tag in ("p", "li", "tr", "h1", "h2", "div", "summary", "pre"):
             self.lines.append("")
         if tag != "meta":
             self.open.append(tag)
@@ -59,109 +63,6 @@ class Page(HTMLParser):
         """The only line of the page that begins with ``start``."""
         (found,) = [line for line in self.text.splitlines() if line.startswith(start)]
         return found
-
-
-def committed_offset(group: str = "g", number: int = 0, **parts: Any) -> Document:
-    base = {"group": group, "topic": "P.T", "partition": number, "left": 90, "existing": 70, "offset": 80}
-    return {**base, "quality": "exact", "rereads": 0, "reason": "read to the end", "hazards": [], **parts}
-
-
-def cutover(**parts: Any) -> Document:
-    names = ["stop_producers", "drain", "stop_consumers", "barrier", "commit_offsets", "start", "arrival"]
-    times = [
-        {"phase": name, "began": 1795416710 + 10 * at, "ended": 1795416718 + 10 * at, "result": "ok"}
-        for at, name in enumerate(names)
-    ]
-    facts = {
-        "pair": "B-P",
-        "type": "cutoff",
-        "from": "P",
-        "to": "B",
-        # Seconds after the start, which is 06:51:40.
-        "run": "20261123T065148Z-18f3a0",
-        "outcome": "completed",
-        "began": 1795416700,
-        "ended": 1795416800,
-        "judgement": {"verdict": "PROVEN", "text": "lives there"},
-        "times": times,
-        "hooks": [],
-        "rereads": 0,
-        "details": [committed_offset()],
-        "survey": None,
-        "probes": [],
-        "lowered": 0,
-        "kept": [],
-        "rescue": None,
-        "fence": None,
-        "unstopped": [],
-        "barrier": {
-            "cut": {},
-            "entered": [{"group": "g", "committed_offsets": [{"topic": "T", "partition": 4, "offset": 55}]}],
-        },
-        "arrival": {
-            "first_write": {"verdict": "PROVEN", "reason": "read back"},
-            "groups": {"verdict": "UNKNOWN", "reason": "no members yet"},
-        },
-        "late_writes": [],
-        "settled": [{"topic": "T", "partition": 0, "drained": "PROVEN", "reason": ""}],
-        "audit": None,
-        "failure": None,
-        "plan": {},
-    }
-    return cutover_report({**facts, **parts})
-
-
-def disaster(**parts: Any) -> Document:
-    loss = {"offsets_at_least": 3, "records_at_most": None, "seconds_at_most": 65.0, "heartbeat_age": None}
-    survey = {"loss": loss, "loss_lines": ["at least 3 offsets"], "ages": {"g": 12.0}}
-    rows = [{**committed_offset(), "method": "checkpoint"}]
-    return cutover(**{"type": "disaster", "survey": survey, "details": rows, **parts})
-
-
-def readiness(**parts: Any) -> Document:
-    names = [check.name for check in CHECKS]
-    answers = dict.fromkeys(names, "YES") | {
-        "flow_progress": "NO",
-        "undeclared_groups": "ACCEPTED",
-        "versions": "UNKNOWN",
-    }
-    rows = [
-        {
-            "name": check.name,
-            "asks": check.asks.format(x="P", y="B"),
-            "answer": answers[check.name],
-            "found": f"what was found of {check.name}",
-            "remedy": check.remedy.format(x="P", y="B") if answers[check.name] in ("NO", "UNKNOWN") else "",
-            "counts": list(check.counts),
-        }
-        for check in CHECKS
-    ]
-    observation = {
-        "controlled": "YES",
-        "disaster": "NO",
-        "lag_s": 1.5,
-        "loss_records": None,
-        "rereads": 7,
-        "named": ["back"],
-    }
-    base = {
-        "schema": "switchback.kafka_dr/readiness/1",
-        "pair": "B-P",
-        "from": "P",
-        "to": "B",
-        "controlled": "NO",
-        "disaster": "UNKNOWN",
-        "at": "2026-11-23T06:58:30.584391",
-        "checks": rows,
-        "cost": ["a controlled cutover now: read again at most g 5"],
-        "loss": {"offsets_at_least": 3, "records_at_most": None, "seconds_at_most": 12.5, "heartbeat_age": 1.0},
-        "rereads": {"controlled": {"g": 5, "h": None}, "disaster": None},
-        "lag_s": 2.25,
-        "durations": {"cutoff": {"last": 44.1, "median": 41.0, "runs": 3}},
-        "observations": [{**observation, "at": f"2026-11-23T06:{minute:02d}:00.000000"} for minute in range(30)],
-        "trend": ["controlled: NO since today"],
-    }
-    return {**base, **parts}
 
 
 def made(document: Document) -> Page:
@@ -183,10 +84,10 @@ REPORTS = {
     "document",
     [
         {},
-        {"schema": "switchback.kafka_dr/status/1"},
-        {"schema": "switchback.kafka_dr/report/1", "kind": "salvage"},
-        {"schema": "switchback.kafka_dr/readiness/2"},
-        {"schema": ["switchback.kafka_dr/readiness/1"], "kind": []},
+        {"schema": "switchback.kafka_dr/status/2"},
+        {"schema": "switchback.kafka_dr/report/2", "kind": "salvage"},
+        {"schema": "switchback.kafka_dr/readiness/3"},
+        {"schema": ["switchback.kafka_dr/readiness/2"], "kind": []},
     ],
 )
 def test_a_report_of_another_schema_has_no_page(document: Document) -> None:
@@ -198,7 +99,10 @@ def test_a_page_needs_no_other_file(name: str) -> None:
     found = made(REPORTS[name])
     assert {tag for tag, _attrs in found.tags} <= KNOWN
     for _tag, attributes in found.tags:
-        assert not {"src", "href", "srcset", "data", "action"} & set(attributes)
+        assert not {"src", "srcset", "data", "action"} & set(attributes)
+        assert attributes.get("href", GUIDES).startswith((GUIDES, "/reports/audit/")), (
+            "a page links to guides and audits"
+        )
         assert not [key for key in attributes if key.startswith("on")]
     source = page(REPORTS[name]) or ""
     assert not re.search(r"url\(|@import|//", source.split("</style>")[0].split("<style>")[1])
@@ -269,36 +173,109 @@ def test_a_page_is_made_even_if_values_are_missing_or_of_another_type(name: str)
 def test_the_page_of_a_cutover_shows_its_direction_and_every_check_with_its_reason() -> None:
     report = cutover()
     found = made(report)
-    assert "cutoff P \N{RIGHTWARDS ARROW} B: completed" in found.row("UNKNOWN cutoff")
+    assert found.row("cutoff P") == "cutoff P \N{RIGHTWARDS ARROW} B"
+    assert "MOVED to B" in found.text.splitlines()
+    assert found.row("UNKNOWN evidence:").startswith(
+        "UNKNOWN evidence: 2 of 6 PROVEN; committed offsets are not proven;"
+    )
     assert "run 20261123T065148Z-18f3a0, pair B-P, began 2026-11-23 06:51:40 UTC" in found.text
     for check in report["checks"]:
-        assert found.row(f"{check['verdict']} {check['name']}").endswith(check["reason"])
-    # Checks that are not proven are repeated in a list of their own.
-    assert found.row("groups: ") == "groups: no members yet"
+        assert f"{check['verdict']} {check['name']} {check['reason']}" in found.text.splitlines()
+    # Checks that are not proven are repeated in a list of their own, with the way to get the evidence.
+    assert found.row("UNKNOWN groups :") == "UNKNOWN groups : no members yet"
+    assert found.text.count("How to prove it: ") == 4
     assert found.row("not checked: ") == "not checked: record-by-record comparison of both clusters"
-    assert "drained: all" not in found.text
-    assert (
-        made(cutover(late_writes=["P T-0: 3 offsets"])).row("fence: ").startswith("fence: UNFENCED, and written after")
-    )
+    late = made(cutover(late_writes=["P T-0: 3 offsets"]))
+    assert late.row("REFUTED fence : UNFENCED, and written after")
+    assert late.text.index("REFUTED fence") < late.text.index("UNKNOWN groups")
 
 
 def test_bars_start_with_their_phases_and_are_as_long() -> None:
-    styles = [attrs["style"] for tag, attrs in made(cutover()).tags if tag == "div" and "style" in attrs]
+    found = made(cutover())
+    styles = [attrs.get("style") or "" for _tag, attrs in found.tags if (attrs.get("class") or "").startswith("bar")]
+    bars = [style for style in styles if style]
     # 68 s from the first start to the last end: seven phases of 8 s, then writes (58 s) and reads (38 s).
-    assert [style.split(";")[1] for style in styles if style] == ["width:11.76%"] * 7 + ["width:85.29%", "width:55.88%"]
-    assert styles[2] == "margin-left:29.41%;width:11.76%"
-    assert styles[8] == "margin-left:29.41%;width:55.88%"
+    assert [style.split(";")[1] for style in bars] == ["width:11.76%"] * 7 + ["width:85.29%", "width:55.88%"]
+    assert bars[2] == "left:29.41%;width:11.76%"
+    assert bars[8] == "left:29.41%;width:55.88%"
+    ticks = found.text.split("Timeline")[1].splitlines()
+    assert [line for line in ticks if line.endswith(" s") and line.split()[0].isdigit()][:4] == [
+        "0 s",
+        "20 s",
+        "40 s",
+        "60 s",
+    ]
+
+
+def lines_of(found: Page, name: str) -> list[str | None]:
+    return [attrs.get("style") for _tag, attrs in found.tags if attrs.get("class") == name]
+
+
+def test_the_point_of_no_return_is_a_line_in_each_row_if_the_axis_has_it() -> None:
+    """It was passed 50 s after the start of the first phase."""
+    assert lines_of(made(cutover()), "turn") == ["left:73.53%"] * 9
+    for turned in (None, 1795416000):
+        assert lines_of(made(cutover(turned=turned)), "turn") == []
+
+
+@pytest.mark.parametrize(("seconds", "drawn"), [(20.0, "20.0 s, the applications run"), (900.0, "(drawn shorter)")])
+def test_the_audit_is_on_the_timeline_and_does_not_hide_the_phases(seconds: float, drawn: str) -> None:
+    audit = {
+        "verdict": "PROVEN",
+        "reason": "",
+        "text": ["PROVEN: 9 compared"],
+        "not_checked": [],
+        "folder": "/reports/audit",
+    }
+    found = made(cutover(audit={**audit, "began": "2026-11-23T06:53:00+00:00", "seconds": seconds}))
+    assert drawn in found.text
+    widths = [float(str(style).rpartition("width:")[2][:-1]) for style in lines_of(found, "bar")]
+    assert min(widths) > 3
+    assert ("a", {"href": "/reports/audit/audit.html"}) in found.tags
+
+
+@pytest.mark.parametrize("folder", ["//evil.example/x", "javascript:alert(1)", "https://evil.example"])
+def test_a_page_links_only_to_files_and_guides(folder: str) -> None:
+    found = made(cutover(audit={"verdict": "PROVEN", "reason": "", "text": [], "not_checked": [], "folder": folder}))
+    assert {
+        attrs["href"] for tag, attrs in found.tags if tag == "a" and not str(attrs["href"]).startswith(GUIDES)
+    } == set()
+
+
+def test_guides_are_linked_where_galaxy_yml_says_that_they_are() -> None:
+    galaxy = parse_yaml((ROOT / "galaxy.yml").read_text())
+    assert f"{galaxy['repository']}/blob/main/docs/" == GUIDES
+    for name in REPORTS:
+        guides = [str(attrs["href"]) for tag, attrs in made(REPORTS[name]).tags if tag == "a"]
+        assert guides
+        assert [guide for guide in guides if not (ROOT / "docs" / guide.removeprefix(GUIDES)).is_file()] == []
+
+
+def test_tiles_show_the_figures_of_a_move() -> None:
+    barrier = {"skips": [], "starts": {"T": {"0": 5}}, "ends": {"T": {"0": 1205}}}
+    rows = [committed_offset("a"), committed_offset("b", quality="safe", rereads=3)]
+    found = made(cutover(barrier=barrier, details=rows, rereads=3))
+    for line in (
+        "writes stood still 58.0 s until all were started, at most 68.0 s until they were observed at work",
+        "reads stood still 38.0 s until all were started; it is not known when they worked again",
+        "records moved 1,200 offsets of the moved topics",
+        "lost 0",
+        "read again at most 3 records",
+        "groups exact 1 of 2",
+    ):
+        assert found.row(line.split(" s ", maxsplit=1)[0]) == line
+    unknown = made(cutover(barrier={"starts": {"T": {"0": 5}}, "ends": {"T": {"0": None}}}, details=[], rereads=None))
+    for name in ("records moved", "lost", "read again", "groups exact"):
+        assert unknown.row(f"{name} not known")
+
+
+def test_a_page_has_the_text_for_the_pager() -> None:
+    report = cutover()
+    assert all(" ".join(line.split()) in made(report).text for line in report["pager"].splitlines())
 
 
 def reported(document: Document) -> dict[str, str]:
     return {still.who: still.text for still in downtimes(document)}
-
-
-def phases(*names: str) -> list[Document]:
-    return [
-        {"phase": name, "began": 1795416710 + 10 * at, "ended": 1795416718 + 10 * at, "result": "ok"}
-        for at, name in enumerate(names)
-    ]
 
 
 EARLIER = {"run": "20261123T064000Z-18f3a0"}
@@ -351,16 +328,16 @@ def test_the_start_of_the_downtime_of_a_lost_cluster_is_unknown() -> None:
 @pytest.mark.parametrize("parts", [{"outcome": "already_there"}, {"outcome": "checked"}, {"run": None}])
 def test_a_run_that_stopped_no_application_has_no_downtime(parts: Document) -> None:
     assert downtimes(cutover(times=[], **parts)) == []
-    assert "No phase was finished." in made(cutover(times=[], **parts)).text
+    assert "Timeline" not in made(cutover(times=[], **parts)).text, "no empty chart"
 
 
 @pytest.mark.parametrize(
     ("outcome", "run", "next_"),
     [
-        ("failed", None, "nothing was changed. Correct the cause, then start the same playbook again."),
-        ("failed", "r1", "the point of no return is passed."),
-        ("undone", "r1", "correct the cause, then start again: ansible-playbook switchback.kafka_dr.failover_cutoff"),
-        ("undo_failed", "r1", "correct the cause, then start again; the run does what is left"),
+        ("failed", None, "Correct the cause, then start again:"),
+        ("failed", "r1", "Correct the cause, then start again. It continues from the point of no return:"),
+        ("undone", "r1", "Correct the cause, then start again:"),
+        ("undo_failed", "r1", "Correct the cause, then start again. It does what is left to do:"),
     ],
 )
 def test_a_failure_is_shown_with_its_hint_and_the_next_step(outcome: str, run: str | None, next_: str) -> None:
@@ -369,11 +346,14 @@ def test_a_failure_is_shown_with_its_hint_and_the_next_step(outcome: str, run: s
     found = made(cutover(outcome=outcome, run=run, failure=failure))
     assert found.row("In Wait") == "In Wait until every record is replicated : It stopped moving."
     assert "Look at the worker." in found.text.splitlines()
-    assert found.row("Next:").startswith(f"Next: {next_}")
+    assert found.row("Correct the cause").replace(" :", ":") == next_
+    assert found.row("ansible-playbook switchback.kafka_dr.failover_cutoff")
     assert "code not_replicated at b:9092" in found.text
     # A hint at the end of the message is not repeated, and an outcome without its failure is no success.
     twice = {**failure, "message": "It stopped moving. Look at the worker."}
-    assert made(cutover(outcome=outcome, run=run, failure=twice)).text.count("Look at the worker.") == 1
+    assert made(cutover(outcome=outcome, run=run, failure=twice)).text.count("Look at the worker.") == 2, (
+        "with the pager"
+    )
     assert made(cutover(outcome=outcome, run=run)).row("In not known")
 
 
@@ -471,17 +451,24 @@ def test_only_a_pair_with_checks_is_shown_as_ready() -> None:
 def test_an_unknown_cost_of_a_move_is_never_shown_as_0() -> None:
     found = made(readiness())
     assert found.row("g 5") == "g 5 not known"
+    assert found.row("read again, controlled") == "read again, controlled cutover not known records at most"
     assert found.row("h not") == "h not known not known"
-    assert found.row("The flow lags").endswith("2.2 s")
-    for row, figures in (("cutoff", "44.1 s 41.0 s 3"), ("continuous", "not known not known not known")):
-        assert found.row(f"{row} ") == f"{row} {figures}"
+    assert found.row("replication lags by") == "replication lags by 2.2 s the flow to the idle cluster"
+    assert found.row("cutoff ") == "cutoff 44.1 s 41.0 s 3"
+    assert found.row("a run took") == "a run took cutoff 41.0 s median of completed runs"
     nothing = made(
         readiness(rereads=None, loss=None, lag_s=None, durations=None, observations=None, trend=None, at=None)
     )
     assert nothing.row("Records read again").endswith("not known")
-    assert nothing.row("offsets that were").endswith("not known")
-    assert nothing.row("The flow lags").endswith("not known")
-    assert nothing.row("cutoff ") == "cutoff not known not known not known"
+    assert "offsets that were" not in nothing.text, "no empty table"
+    for name in (
+        "read again, controlled cutover",
+        "read again, disaster",
+        "at risk in a disaster",
+        "replication lags by",
+    ):
+        assert nothing.row(f"{name} not known")
+    assert nothing.row("The journal has no completed run yet")
     assert "observed at not known" in nothing.text
     assert "The latest observations" not in nothing.text
 
@@ -492,20 +479,30 @@ def test_observations_are_drawn_with_gaps_and_the_newest_are_listed_first() -> N
     found = made(readiness(observations=observations))
     shapes = [tag for tag, _attrs in found.tags]
     assert (shapes.count("rect"), shapes.count("polyline"), shapes.count("circle")) == (60, 2, 29)
-    fills = [attrs["fill"] for tag, attrs in found.tags if tag == "rect"]
-    assert fills[:2] == ["#2ea043", "#d1242f"]
+    fills = [attrs["class"] for tag, attrs in found.tags if tag == "rect"]
+    assert fills[:2] == ["good", "bad"]
     lines = [line for line in found.text.splitlines() if line.startswith("2026-11-23 06:")]
     assert lines[0] == "2026-11-23 06:29:00 UTC YES NO 1.5 s not known not known back"
     assert lines[1] == "2026-11-23 06:28:00 UTC YES NO 1.5 s not known 7 back"
     assert len(lines) == 20
     assert found.row("and 10 earlier")
     # An idle flow is no division by zero, and a missing answer is not YES.
-    still = made(readiness(observations=[{"at": "2026-11-23T06:00:00", "lag_s": 0.0}]))
-    assert {attrs["fill"] for tag, attrs in still.tags if tag == "rect"} == {"#bf8700"}
+    still = made(readiness(observations=[{"at": "2026-11-23T06:00:00", "lag_s": 0.0}] * 2))
+    assert {attrs["class"] for tag, attrs in still.tags if tag == "rect"} == {"open"}
+    # One observation is no chart.
+    assert "svg" not in {tag for tag, _attrs in made(readiness(observations=observations[:1])).tags}
+
+
+def test_skipped_checks_share_one_line() -> None:
+    checks = readiness()["checks"]
+    skipped = [{**row, "answer": "SKIPPED"} for row in checks[:3]]
+    found = made(readiness(checks=[*skipped, *checks[3:]]))
+    names = ", ".join(row["name"] for row in skipped)
+    assert found.row("SKIPPED, ") == f"SKIPPED, because they depend on another check (3): {names}."
 
 
 def test_the_page_accepts_the_real_results_of_the_readiness_checks() -> None:
-    pair = Facts(x="P", y="B", naming=Naming("default", "."), originals=["T"], away={"P": "no answer", "B": None})
+    pair = Facts(x="P", y="B", naming=naming_of("default", "."), originals=["T"], away={"P": "no answer", "B": None})
     found = made({**readiness(), **judge_readiness(pair, CHECKS)})
     line = "NO cluster_from Does P respond, and is it the cluster in the inventory? controlled no answer"
     assert found.row("NO cluster_from Does P respond, and is it the cluster in the inventory? controlled") == line

@@ -65,6 +65,7 @@ def status(*groups: dict[str, Any], **parts: Any) -> dict[str, Any]:
         "flows": [flow("P", "B"), flow("B", "P")],
         "groups": list(groups),
         "missing": [],
+        "unjoined": [],
         "undeclared_topics": [],
     } | {"out_of_scope": []}
     return {**base, **parts}
@@ -80,6 +81,11 @@ def test_a_healthy_pair_may_move() -> None:
     assert "live on P and move to B" in judged["text"]
 
 
+def test_a_match_on_the_other_cluster_does_not_stop_a_move() -> None:
+    seen = status(group("P", "STABLE", 5, None), unjoined=[{"alias": "B", "kind": "topic", "name": "New"}])
+    assert judge_cutover(seen, journal(), "cutoff", "B")["problems"] == []
+
+
 @pytest.mark.parametrize(
     ("seen", "message"),
     [
@@ -92,6 +98,11 @@ def test_a_healthy_pair_may_move() -> None:
         (
             status(undeclared_topics=[{"group": "g", "alias": "P", "topics": ["Other"]}]),
             '"g" also reads Other on P, which the inventory does not list',
+        ),
+        (status(unjoined=None), "match more than has joined the pair was not observed."),
+        (
+            status(unjoined=[{"alias": "P", "kind": "topic", "name": "New"}]),
+            'would stay on P: topic "New". Run the playbook switchback.kafka_dr.enable, or exclude them.',
         ),
         (
             status(out_of_scope=[{"group": "g", "alias": "B", "topic": "P.U", "evidence": "committed offset 3"}]),

@@ -22,9 +22,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.f
     OpenTransaction,
     judge_readiness,
     readiness_lines,
+    seconds_until_full,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.readiness import CHECKS, SETTINGS
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import ConfigValue, TopicState
 
 VALUES = {
@@ -34,12 +35,13 @@ VALUES = {
     "min.insync.replicas": "2",
     "retention.bytes": "-1",
     "retention.ms": "604800000",
+    "unclean.leader.election.enable": "false",
 }
 
 
 def topic(name: str, **changes: Any) -> TopicState:
     config = {key: ConfigValue(value, "DEFAULT_CONFIG") for key, value in VALUES.items()}
-    return replace(TopicState(name, f"id-{name}", 3, 3, (), config), **changes)
+    return replace(TopicState(name, f"id-{name}", 3, 3, (), config, 3), **changes)
 
 
 def settings(state: TopicState, **values: str | None) -> TopicState:
@@ -86,7 +88,7 @@ def healthy() -> Facts:
     return Facts(
         x="P",
         y="B",
-        naming=Naming("default", "."),
+        naming=naming_of("default", "."),
         originals=["T"],
         away={"P": None, "B": None},
         workers={"P": None, "B": None},
@@ -114,7 +116,8 @@ def healthy() -> Facts:
         misfits={"P->B": [], "B->P": []},
         rivals={"P->B": [], "B->P": []},
         foreign_writes={"P->B": [], "B->P": []},
-        expiring=[Expiring("T", 0, 0.5, 600_000.0)],
+        not_compared={"P->B": [], "B->P": []},
+        expiring=[Expiring("T", 0, 0.5, 600_000.0, math.inf)],
         open_transactions=[],
         groups=["g"],
         committed_offsets=[
@@ -123,11 +126,13 @@ def healthy() -> Facts:
         ],
         offsets=rows,
         refused=[],
+        unjoined=[],
         undeclared_topics=[],
         survey={"active_groups": [], "out_of_scope": [], "ages": {"g": 12.0}, "details": rows},
         out_of_scope=[],
         rights=[],
         undeclared_groups={"P": []},
+        share_groups={},
         clients=[],
     )
 
@@ -267,6 +272,12 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "x",
     ),
     "topic created again": (with_topic(H(), "B", topic("P.T", topic_id="new")), "topic_ids", "NO", "new"),
+    "brokers without topic ids": (
+        with_topic(H(), "B", topic("P.T", topic_id="")),
+        "topic_ids",
+        "NO",
+        "has no topic id",
+    ),
     "ids unknown": (journal(H(), topic_ids={}), "topic_ids", "UNKNOWN", "no topic ids"),
     "grown": (with_topic(H(), "P", topic("T", partitions=4)), "partitions", "NO", '"T" on P has 4'),
     "kept shorter": (
@@ -305,7 +316,38 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         with_topic(H(), "B", settings(topic("T"), min_insync_replicas="4")),
         "writable",
         "NO",
-        "min.insync.replicas 4",
+        "replicas: 3, and min.insync.replicas is 4",
+    ),
+    "out of sync": (
+        with_topic(H(), "B", topic("P.T", fewest_in_sync=1)),
+        "writable",
+        "NO",
+        '"P.T" has too few in-sync replicas: 1, and min.insync.replicas is 2',
+    ),
+    "in sync, or not": (with_topic(H(), "B", topic("P.T", fewest_in_sync=None)), "writable", "UNKNOWN", "P.T"),
+    "the journal is out of sync": (
+        with_own(H(), settings(topic("journal", fewest_in_sync=1), retention_ms="-1")),
+        "journal_writable",
+        "NO",
+        "min.insync.replicas is 2 on B",
+    ),
+    "unclean elections here": (
+        with_topic(H(), "P", settings(topic("T"), unclean_leader_election_enable="true")),
+        "unclean_elections",
+        "NO",
+        '"T" on P has unclean.leader.election.enable=true',
+    ),
+    "unclean elections of the journal": (
+        with_own(H(), settings(topic("journal"), retention_ms="-1", unclean_leader_election_enable="true")),
+        "unclean_elections",
+        "NO",
+        '"journal" on B',
+    ),
+    "unclean elections unknown": (
+        with_topic(H(), "B", settings(topic("P.T"), unclean_leader_election_enable=None)),
+        "unclean_elections",
+        "UNKNOWN",
+        '"P.T" on B',
     ),
     "brokers here unknown": (replace(H(), brokers={"B": 3}), "retention", "UNKNOWN", "brokers on P"),
     "leaderless here": (with_topic(H(), "P", topic("T", leaderless=(1,))), "leaders_from", "NO", '"T" has 1'),
@@ -338,16 +380,28 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     "the way back leaves one out": (replace(H(), left_out=LACKS_BACK), "back_carries", "NO", 'the group "g"'),
     "RUNNING and stuck": (with_flow(H(), "P->B", stuck), "flow_progress", "NO", "no progress"),
     "RUNNING and silent": (with_flow(H(), "P->B", silent), "flow_progress", "UNKNOWN", "no heartbeat"),
-    "late": (replace(H(), expiring=[Expiring("T", 0, 61.0, math.inf)]), "flow_lag", "NO", "61 s"),
-    "about to expire": (replace(H(), expiring=[Expiring("T", 0, 5.0, 90.0)]), "flow_expiry", "NO", "in 90 s"),
+    "late": (replace(H(), expiring=[Expiring("T", 0, 61.0, math.inf, math.inf)]), "flow_lag", "NO", "61 s"),
+    "about to expire": (replace(H(), expiring=[Expiring("T", 0, 5.0, 90.0, math.inf)]), "flow_expiry", "NO", "in 90 s"),
+    "about to exceed its size": (
+        replace(H(), expiring=[Expiring("T", 0, 5.0, math.inf, 40.0)]),
+        "flow_expiry",
+        "NO",
+        "in 40 s by retention.bytes",
+    ),
+    "time until the size is exceeded unknown": (
+        replace(H(), expiring=[Expiring("T", 0, 5.0, math.inf, None)]),
+        "flow_expiry",
+        "UNKNOWN",
+        "by retention.bytes is unknown",
+    ),
     "age of the lag unknown": (
-        replace(H(), expiring=[Expiring("T", 0, None, None)]),
+        replace(H(), expiring=[Expiring("T", 0, None, None, math.inf)]),
         "flow_lag",
         "UNKNOWN",
         "T-0: the age",
     ),
     "retention unknown": (
-        replace(H(), expiring=[Expiring("T", 0, 5.0, None)]),
+        replace(H(), expiring=[Expiring("T", 0, 5.0, None, math.inf)]),
         "flow_expiry",
         "UNKNOWN",
         "the time until",
@@ -410,6 +464,18 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "UNKNOWN",
         "the flow B->P could not be observed",
     ),
+    "a replica was not compared": (
+        replace(H(), not_compared={"P->B": ["P.T-0 could not be compared"], "B->P": []}),
+        "foreign_writes",
+        "UNKNOWN",
+        "P.T-0 could not be compared",
+    ),
+    "a flow was not compared": (
+        replace(H(), not_compared={"P->B": []}),
+        "foreign_writes",
+        "UNKNOWN",
+        "the replicas of B->P were not compared",
+    ),
     "filled by another": (replace(H(), rivals={"P->B": ["legacy"]}), "flow_alone", "NO", '"legacy" replicates'),
     "others unseen": (replace(H(), rivals={}, unknown={"rivals": "x"}), "flow_alone", "UNKNOWN", "x"),
     "foreign records": (replace(H(), foreign_writes={"P->B": ["P.T-0 on B"]}), "foreign_writes", "NO", "P.T-0 on B"),
@@ -437,6 +503,18 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "NO",
         "Other",
     ),
+    "a pattern takes a topic outside the pair": (
+        replace(H(), unjoined=[{"alias": "P", "kind": "topic", "name": "New"}]),
+        "patterns",
+        "NO",
+        'the topic "New" has not joined',
+    ),
+    "what patterns take is unseen": (
+        replace(H(), unjoined=None),
+        "patterns",
+        "UNKNOWN",
+        "the pattern matches could not be observed",
+    ),
     "uses a topic that its declaration leaves out": (
         replace(H(), out_of_scope=[HIDDEN]),
         "group_scope",
@@ -460,6 +538,18 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "undeclared_groups",
         "NO",
         '"nightly" on P',
+    ),
+    "a share group": (
+        replace(H(), share_groups={"tills": ["T"]}),
+        "undeclared_groups",
+        "NO",
+        '"tills" on P (a share group, which is not moved)',
+    ),
+    "share groups not observed": (
+        replace(H(), share_groups=None, unknown={"share_groups": "READ on __share_group_state"}),
+        "undeclared_groups",
+        "UNKNOWN",
+        "READ on __share_group_state",
     ),
     "works there": (replace(H(), survey={**SURVEY, "active_groups": ["g"]}), "groups_there", "NO", '"g" has members'),
     "untranslatable": (row(H(), offset=None, reason="no sync"), "committed_offsets", "NO", "no sync"),
@@ -518,7 +608,7 @@ def test_one_defect_is_reported_once_with_the_next_step(case: str) -> None:
 
 def test_without_the_number_of_brokers_the_safety_of_journal_and_replicas_is_unknown() -> None:
     found = judge_readiness(replace(H(), brokers={"P": 3}), CHECKS)
-    unknown = {row["name"]: row["found"] for row in found["checks"] if row["answer"] != "YES"}
+    unknown = {row["name"]: row["found"] for row in found["checks"] if row["answer"] not in ("YES", "SKIPPED")}
     assert unknown == dict.fromkeys(("retention", "replicas"), "the number of brokers on B is unknown")
 
 
@@ -532,7 +622,7 @@ def test_a_transaction_may_be_open_for_a_while() -> None:
 
 
 def test_a_defect_is_reported_although_another_value_is_unknown() -> None:
-    late = [Expiring("T", 0, None, math.inf), Expiring("T", 1, 61.0, math.inf)]
+    late = [Expiring("T", 0, None, math.inf, math.inf), Expiring("T", 1, 61.0, math.inf, math.inf)]
     found = judge_readiness(replace(healthy(), expiring=late), CHECKS)
     assert (found["controlled"], next(row["found"] for row in found["checks"] if row["answer"] == "NO")[:3]) == (
         "NO",
@@ -546,6 +636,11 @@ def test_an_accepted_answer_counts_and_is_still_reported() -> None:
     assert next(row["answer"] for row in found["checks"] if row["name"] == "undeclared_groups") == "ACCEPTED"
 
 
+def test_a_share_group_that_the_inventory_keeps_local_is_declared() -> None:
+    found = judge_readiness(replace(healthy(), share_groups={"tills": ["T"]}, local_groups=["tills"]), CHECKS)
+    assert (found["controlled"], found["disaster"]) == ("YES", "YES")
+
+
 def test_an_unknown_answer_cannot_be_accepted() -> None:
     found = judge_readiness(replace(healthy(), undeclared_groups=None), CHECKS, ["undeclared_groups"])
     assert found["controlled"] == "UNKNOWN"
@@ -557,7 +652,7 @@ def test_an_offset_that_only_may_be_higher_is_not_reported_as_higher() -> None:
 
 
 def test_identity_needs_no_flow_back() -> None:
-    facts = replace(healthy(), naming=Naming("identity", "."), flows={"P->B": flow("P->B")})
+    facts = replace(healthy(), naming=naming_of("identity", "."), flows={"P->B": flow("P->B")})
     assert judge_readiness(facts, CHECKS)["controlled"] == "YES"
 
 
@@ -576,3 +671,21 @@ def test_without_the_setting_it_is_unknown_whether_the_flow_sends_every_accepted
     seen = with_topic(H(), "P", settings(topic("T"), max_message_bytes=None))
     check = next(row for row in judge_readiness(seen, CHECKS)["checks"] if row["name"] == "flow_sizes")
     assert (check["answer"], 'max.message.bytes of "T"' in check["found"]) == ("UNKNOWN", True)
+
+
+@pytest.mark.parametrize(
+    ("bound", "records", "size", "age", "seconds"),
+    [
+        # 10 records of 100 bytes in 5 s: 200 bytes/s, and 4,000 of 5,000 bytes are free.
+        (5_000, 10, 100, 5.0, 20.0),
+        (900, 10, 100, 5.0, 0.0),
+        (5_000, 0, 100, 5.0, math.inf),
+        (5_000, 10, None, 5.0, None),
+        (5_000, 10, 100, None, None),
+        (5_000, 10, 100, 0.0, None),
+    ],
+)
+def test_the_time_until_a_partition_exceeds_its_size_is_estimated(
+    bound: int, records: int, size: int | None, age: float | None, seconds: float | None
+) -> None:
+    assert seconds_until_full(bound, records, size, age) == seconds

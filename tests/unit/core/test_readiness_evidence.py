@@ -40,6 +40,8 @@ NOT_NEEDED = {
         "retention",
         "internal_topics/*/syncs",
     ): "MirrorMaker 2 makes its own topics later; a topic that is not there forgets nothing",
+    ("journal_writable", "internal_topics/*/syncs"): "the same; nothing writes to a topic that is not there",
+    ("unclean_elections", "internal_topics/*/syncs"): "the same",
     ("flow_lag", "expiring/*"): "one row for each partition that lacks something",
     ("flow_expiry", "expiring/*"): "one row for each partition that lacks something; flow_lag names an unknown age",
     ("unread_there", "offsets/*/skips/at_least"): "at most 0 decides",

@@ -16,7 +16,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pa
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import rehearsal
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.layout import laid_out
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.rehearsal import (
     rehearsal_lines,
     rehearsal_note,
@@ -83,7 +83,7 @@ def test_it_shares_no_name_with_the_pair_and_each_name_is_recognisable(policy: s
 def test_the_flows_of_the_pair_do_not_take_its_heartbeat_replicas_for_heartbeats(policy: str, separator: str) -> None:
     """MirrorMaker 2's ReplicationPolicy.originalTopic removes prefixes up to the first separator repeatedly."""
     found = of(real(policy=policy, separator=separator))
-    topic = Naming(found["policy"], found["separator"]).heartbeats(found["home"])
+    topic = naming_of(found["policy"], found["separator"]).heartbeats(found["home"])
     while separator in topic:
         topic = topic.split(separator, 1)[1]
     assert topic != "heartbeats"
@@ -216,6 +216,9 @@ def move(verdict: str = "PROVEN", rereads: int | None = 0) -> dict[str, Any]:
         "to": "rehearsal-B",
         "outcome": "completed",
         "verdict": verdict,
+        "run": "r1",
+        "headline": "MOVED to rehearsal-B",
+        "evidence": {"proven": 1, "of": 1, "text": "PROVEN", "open": []},
         "checks": [{"name": "fence", "verdict": verdict, "reason": "why"}],
         "not_checked": [],
         "rereads": rereads,

@@ -14,6 +14,7 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.cutover import (
     _fence,
+    arrival_text,
     checkpoint_lines,
     cutover_report,
     epoch_seconds,
@@ -21,11 +22,14 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.
     report_lines,
     status_lines,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.outcome import lost, said, standstill
 
 ARRIVED = {
     "first_write": {"verdict": "PROVEN", "reason": "first records of 1 topics read back"},
     "groups": {"verdict": "PROVEN", "reason": "1 groups have members"},
 }
+
+NO_GROUPS = {"verdict": "NOT_APPLICABLE", "reason": "no group moved, so none had to arrive"}
 
 
 def settled(
@@ -38,12 +42,15 @@ def settled(
     ]
 
 
-def lost(*counts: tuple[int, int | None]) -> dict[str, Any]:
+def gone(*counts: tuple[int, int | None]) -> dict[str, Any]:
     """A barrier with these bounds, by group."""
     names = ("g", "archive")
     rows = zip(names, counts, strict=False)
     place = {"topic": "P.T", "partition": 0}
     return {"skips": [{"group": name, **place, "at_least": low, "at_most": high} for name, (low, high) in rows]}
+
+
+ROW = {"existing": None, "offset": 5, "quality": "safe", "method": "checkpoint", "rereads": 2}
 
 
 def facts(**parts: Any) -> dict[str, Any]:
@@ -60,7 +67,7 @@ def facts(**parts: Any) -> dict[str, Any]:
         "times": [{"phase": "drain", "began": "1700000001", "ended": "1700000002.5", "result": "ok"}],
         "hooks": [],
         "rereads": 0,
-        "details": [],
+        "details": [ROW],
         "survey": None,
         "probes": [],
         "lowered": 0,
@@ -75,6 +82,11 @@ def facts(**parts: Any) -> dict[str, Any]:
         "audit": None,
         "failure": None,
         "plan": {},
+        "passed": True,
+        "turned": 1700000003.0,
+        "journal": {"active": "P", "interrupted": False},
+        "run_on": "localhost",
+        "rehearsal": False,
     }
     return {**base, **parts}
 
@@ -90,7 +102,7 @@ def checks(report: dict[str, Any]) -> dict[str, str]:
 
 def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
     report = cutover_report(facts())
-    assert report["schema"] == "switchback.kafka_dr/report/1"
+    assert report["schema"] == "switchback.kafka_dr/report/2"
     assert json.loads(json.dumps(report)) == report
     assert (report["seconds"], report["phases"][0]["seconds"]) == (4.25, 1.5)
     assert datetime.fromisoformat(report["began"]).timestamp() == 1700000000.0
@@ -108,6 +120,10 @@ def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
         ({"settled": []}, "drained", "UNKNOWN"),
         ({}, "first_write", "PROVEN"),
         ({}, "committed_offsets", "PROVEN"),
+        # Without groups nothing was set, so nothing is proven. Missing offsets of groups prove nothing either.
+        ({"details": [], "arrival": {**ARRIVED, "groups": NO_GROUPS}}, "committed_offsets", "NOT_APPLICABLE"),
+        ({"details": []}, "committed_offsets", "UNKNOWN"),
+        ({"details": [], "arrival": None}, "committed_offsets", "UNKNOWN"),
         ({"rereads": 12}, "committed_offsets", "PROVEN"),
         ({"rereads": None}, "committed_offsets", "UNKNOWN"),
         (
@@ -115,11 +131,11 @@ def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
             "committed_offsets",
             "UNKNOWN",
         ),
-        ({"barrier": lost((3, 3))}, "committed_offsets", "REFUTED"),
-        ({"barrier": lost((3, 3)), "rereads": None, "kept": []}, "committed_offsets", "REFUTED"),
+        ({"barrier": gone((3, 3))}, "committed_offsets", "REFUTED"),
+        ({"barrier": gone((3, 3)), "rereads": None, "kept": []}, "committed_offsets", "REFUTED"),
         # A record that may be lost is not known to be lost, but the verdict is never PROVEN.
-        ({"barrier": lost((0, 9))}, "committed_offsets", "UNKNOWN"),
-        ({"barrier": lost((0, None))}, "committed_offsets", "UNKNOWN"),
+        ({"barrier": gone((0, 9))}, "committed_offsets", "UNKNOWN"),
+        ({"barrier": gone((0, None))}, "committed_offsets", "UNKNOWN"),
         # Without a fence it cannot be proven that no producer writes. At best, no write was observed.
         ({"late_writes": []}, "fence", "UNKNOWN"),
         ({"late_writes": None}, "fence", "UNKNOWN"),
@@ -139,14 +155,14 @@ def test_each_check_reports_its_observation(parts: dict[str, Any], name: str, ve
 
 def test_unprocessed_records_are_a_number_in_the_report() -> None:
     """R30: an accepted loss is reported as a loss, by group."""
-    report = cutover_report(facts(barrier=lost((3, 3), (0, 9)), rereads=2))
+    report = cutover_report(facts(barrier=gone((3, 3), (0, 9)), rereads=2))
     (text,) = (check["reason"] for check in report["checks"] if check["name"] == "committed_offsets")
     assert text == (
         "never processed, because B does not have them any more: archive up to 9 records, g 3 records"
         " (accepted by kafka_dr_accept_skips); at most 2 records are read again"
     )
     assert report["skips"] == {"at_least": 3, "at_most": 12}
-    assert cutover_report(facts(barrier=lost((0, None))))["skips"] == {"at_least": 0, "at_most": None}
+    assert cutover_report(facts(barrier=gone((0, None))))["skips"] == {"at_least": 0, "at_most": None}
     assert cutover_report(facts(barrier={"skips": []}))["skips"] == {"at_least": 0, "at_most": 0}
     # A run that ended before its barrier has no such number.
     assert cutover_report(facts(barrier={}))["skips"] is None
@@ -166,7 +182,7 @@ def test_a_disaster_does_not_report_offsets_as_proven_if_records_may_be_missing(
     found = [{"group": "g", "offset": 9, "quality": "exact", "method": "presynced", "rereads": 0}]
     parts = {"type": "disaster", "survey": survey, "details": found}
     assert checks(cutover_report(facts(**parts)))["committed_offsets"] == "PROVEN"
-    report = cutover_report(facts(**parts, barrier=lost((0, 9))))
+    report = cutover_report(facts(**parts, barrier=gone((0, 9))))
     (text,) = (check["reason"] for check in report["checks"] if check["name"] == "committed_offsets")
     assert checks(report)["committed_offsets"] == "UNKNOWN"
     assert text == "never processed, because B does not have them any more: g up to 9 records"
@@ -176,7 +192,6 @@ def test_the_omissions_of_an_audit_are_not_checked_and_its_lines_are_shown() -> 
     assert cutover_report(facts())["not_checked"] == ["record-by-record comparison of both clusters"]
     report = cutover_report(facts(audit=audited("PROVEN")))
     assert report["not_checked"] == ["later records"]
-    assert "      a line" in report_lines(report)
 
 
 def drained(**parts: Any) -> str:
@@ -228,17 +243,148 @@ def test_a_run_that_failed_early_still_has_a_report(outcome: str) -> None:
     }
     report = cutover_report(facts(outcome=outcome, failure=failure, **empty))
     assert report["outcome"] == outcome
-    text = "\n".join(report_lines(report))
-    assert "stopped in 'Wait until every record is replicated': it stopped moving" in text
-    assert outcome in text
+    text = " ".join("\n".join(report_lines(report)).split())
+    if outcome != "checked":
+        assert "stopped in 'Wait until every record is replicated': it stopped moving" in text
+        assert report["headline"] in text
 
 
-def test_the_lines_hold_the_direction_the_phases_the_verdicts_and_what_was_not_checked() -> None:
-    lines = report_lines(cutover_report(facts(rereads=7)))
-    text = "\n".join(lines)
-    assert lines[0] == "cutoff P -> B: completed, UNKNOWN (4.2 s)"
-    for part in ("drain", "1.5 s", "at most 7 are read again", "UNFENCED", "not checked: record-by-record"):
-        assert part in text
+def test_the_lines_end_a_run_with_its_outcome_its_evidence_and_the_next_step() -> None:
+    lines = report_lines(cutover_report(facts(rereads=7)), "/reports/cutoff-B.html")
+    command = "ansible-playbook switchback.kafka_dr.verify -i INVENTORY"
+    assert lines == [
+        "MOVED to B (cutoff P -> B, 4.2 s)",
+        "  writes stood still  not known: this run finished neither their stop nor their start",
+        "  reads stood still   not known: this run finished neither their stop nor their start",
+        "  lost                0",
+        "  read again          at most 7 records",
+        "  evidence            UNKNOWN: 4 of 6 PROVEN; the fence is not set up; records were not compared",
+        "  UNKNOWN fence: UNFENCED: the cluster that was left was not set to refuse writes; no record was written there"
+        " after the barrier. Give each writing application a principal in kafka_dr_clients, run the playbook rights,"
+        " and set kafka_dr_fence_logins (docs/security.md). The next move sets the fence.",
+        f"  UNKNOWN records: the clusters were not compared record by record. Compare the records: {command}",
+        "  report              /reports/cutoff-B.html",
+        f"  next                Compare both clusters record by record: {command}",
+    ]
+
+
+@pytest.mark.parametrize("path", ["", "/r.html"])
+def test_a_run_shows_at_most_twelve_lines_and_refuted_checks_first(path: str) -> None:
+    unseen = {name: {"verdict": "UNKNOWN", "reason": "quiet"} for name in ARRIVED}
+    hooks = [{"name": "h", "when": "after", "phase": "start", "began": 1, "ended": 2, "failure": "no"}] * 3
+    open_ = {"settled": None, "rereads": None, "arrival": unseen, "audit": audited("REFUTED"), "hooks": hooks}
+    report = cutover_report(facts(**open_))
+    lines = report_lines(report, path)
+    assert len(lines) == 12
+    assert report["evidence"]["text"].startswith("REFUTED: records; 0 of 6 PROVEN; ")
+    assert report["evidence"]["open"][0]["verdict"] == "REFUTED"
+    (first,) = [place for place, line in enumerate(lines) if line.startswith("  REFUTED records: ")]
+    assert first == 6
+    assert "more, in the report" in "\n".join(lines)
+
+
+# ---- outcome and evidence
+
+NOTHING = {"run": None, "passed": False, "turned": None}
+
+
+@pytest.mark.parametrize(
+    ("parts", "said"),
+    [
+        ({}, "MOVED to B"),
+        ({"type": "disaster"}, "MOVED to B"),
+        ({"outcome": "already_there"}, "already on B"),
+        ({"outcome": "checked"}, "CHECKED: nothing was changed"),
+        ({"outcome": "undone"}, "UNDONE: the applications are back on P"),
+        ({"outcome": "failed"}, "STOPPED after the point of no return"),
+        ({"outcome": "undo_failed", "passed": False}, "STOPPED before the point of no return, and the undo failed"),
+        ({"outcome": "failed", **NOTHING}, "STAYED on P"),
+        # Where the applications are is known only from a journal that was read and has no unfinished run.
+        ({"outcome": "failed", **NOTHING, "journal": {}}, "STOPPED before it began"),
+        ({"outcome": "failed", **NOTHING, "journal": {"active": "B"}}, "STOPPED before it began"),
+        ({"outcome": "failed", **NOTHING, "journal": {"active": "P", "interrupted": True}}, "STOPPED before it began"),
+    ],
+)
+def test_a_headline_says_where_the_applications_live_as_far_as_that_is_known(parts: dict[str, Any], said: str) -> None:
+    survey = {"loss": None, "loss_lines": [], "ages": {}}
+    assert cutover_report(facts(survey=survey, **parts))["headline"] == said
+
+
+@pytest.mark.parametrize(
+    ("parts", "proven", "of", "text"),
+    [
+        ({"audit": audited("PROVEN")}, 5, 6, "5 of 6 PROVEN; the fence is not set up"),
+        ({"arrival": {**ARRIVED, "groups": NO_GROUPS}, "details": []}, 2, 4, "2 of 4 PROVEN; the fence is not set up"),
+        ({"late_writes": ["P T-0: 3 offsets"]}, 4, 6, "REFUTED: fence; 4 of 6 PROVEN; records were not compared"),
+        ({"outcome": "already_there"}, 1, 1, "PROVEN"),
+        ({"outcome": "undone"}, 0, 1, "0 of 1 PROVEN; the run did not complete"),
+        (
+            {"audit": audited("UNKNOWN", "no Java"), "fence": {"fenced": True, "proven": False, "reason": "r"}},
+            4,
+            6,
+            "4 of 6 PROVEN; the fence is not proven; records are not proven",
+        ),
+    ],
+)
+def test_evidence_counts_checks_and_names_what_is_missing(
+    parts: dict[str, Any], proven: int, of: int, text: str
+) -> None:
+    found = cutover_report(facts(**parts))["evidence"]
+    assert (found["proven"], found["of"]) == (proven, of)
+    assert found["text"].startswith(text)
+    assert len(found["open"]) == of - proven
+    assert all(row["how"] for row in found["open"])
+
+
+def test_a_report_with_all_checks_proven_has_nothing_open() -> None:
+    barrier = {"skips": [], "ends": {"T": {"0": 4}}}
+    rows = [{**row, "end": 4} for row in settled("PROVEN")]
+    fence = {"fenced": True, "proven": True, "reason": "refused"}
+    report = cutover_report(facts(barrier=barrier, settled=rows, fence=fence, audit=audited("PROVEN")))
+    assert report["evidence"] == {"proven": 6, "of": 6, "text": "PROVEN", "open": []}
+    assert report["verdict"] == "PROVEN"
+    assert "  evidence            PROVEN" in report_lines(report)
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ({}, "0"),
+        ({"settled": None}, "not known: the drain is not proven"),
+        ({"barrier": {}}, "not known"),
+        ({"barrier": gone((3, 3))}, "at least 3 records, at most 3 records"),
+        ({"barrier": gone((0, None))}, "at least 0 records, at most an unknown number of records"),
+        ({"audit": audited("REFUTED")}, "REFUTED: the audit names each record"),
+        (
+            {"kept": [{"group": "g", "topic": "T", "partition": 0, "before": 9, "wanted": 5}]},
+            "not known: committed offsets are not proven",
+        ),
+        ({"rereads": None}, "not known: committed offsets are not proven"),
+    ],
+)
+def test_lost_is_0_only_with_evidence(parts: dict[str, Any], text: str) -> None:
+    assert said(lost(cutover_report(facts(**parts)))) == text
+
+
+def test_a_pager_text_has_five_lines_for_every_outcome() -> None:
+    failure = {"task": "Wait", "message": "it stopped\nmoving", "error": {}}
+    for parts in ({}, {"outcome": "failed", "failure": failure}, {"outcome": "already_there"}):
+        lines = cutover_report(facts(**parts))["pager"].splitlines()
+        assert len(lines) == 5
+        assert lines[-1].startswith("Next: ansible-playbook switchback.kafka_dr.")
+
+
+def test_the_line_before_the_audit_says_since_when_the_applications_run() -> None:
+    times = [
+        {"phase": name, "began": 1700000000 + 2 * at, "ended": 1700000002 + 2 * at, "result": "ok"}
+        for at, name in enumerate(["stop_producers", "drain", "stop_consumers", "start", "arrival"])
+    ]
+    given = {"type": "cutoff", "to": "B", "run": "20231114T221320Z-a", "began": "1700000000", "times": times}
+    line = "Applications run on B since 22:13:28 UTC (writes stood still 8.0 s, reads 4.0 s)"
+    assert arrival_text(given) == line
+    # A resumed run does not know when its applications stopped.
+    unknown = "Applications run on B (writes stood still not known, reads not known)"
+    assert arrival_text({**given, "times": times[4:]}) == unknown
 
 
 # ---- status
@@ -250,6 +396,7 @@ def status(**parts: Any) -> dict[str, Any]:
         "flows": [{"name": "P->B", "verdict": "PROVEN", "lag": 0, "reason": "everything is replicated"}],
         "groups": [],
         "missing": [],
+        "unjoined": [],
     }
     return {**base, **parts}
 
@@ -316,6 +463,13 @@ def test_commands_of_an_interrupted_run_are_complete() -> None:
     assert "kafka_dr_run_on" not in "\n".join(status_lines(status(), "P", run, "localhost"))
 
 
+def test_what_a_pattern_matches_and_has_not_joined_is_named() -> None:
+    rows = [{"alias": alias, "kind": "topic", "name": f"t{number}"} for alias in "PB" for number in range(7)]
+    (line,) = [line for line in status_lines(status(unjoined=rows), "P") if "pattern" in line]
+    assert line.endswith('topic "t0", topic "t1", topic "t2", topic "t3", topic "t4" and 2 more: run enable')
+    assert not [line for line in status_lines(status(unjoined=rows[:7]), "B") if "pattern" in line]
+
+
 def test_at_most_ten_missing_items_are_listed() -> None:
     lines = status_lines(status(missing=[f"thing {n}" for n in range(20)]), "P")
     assert len([line for line in lines if "missing" in line]) == 10
@@ -360,9 +514,6 @@ def test_existing_offsets_are_compared_with_the_translated_ones() -> None:
     pairs = [(30, 12), (5, 5), (5, 9), (7, None), (None, 4), (8, 3)]
     report = cutover_report(facts(details=[{"offset": ours, "existing": theirs} for ours, theirs in pairs]))
     assert report["found_offsets"] == {"equal": 1, "lower": 2, "rereads": 23, "higher": 1, "none": 2}
-    assert "committed offsets already on B: 1 equal, 2 lower by 23 offsets, 1 higher, 2 missing" in "\n".join(
-        report_lines(report)
-    )
 
 
 @pytest.mark.parametrize("kind", ["cutoff", "continuous", "disaster"])
@@ -378,7 +529,6 @@ def test_kept_offsets_are_listed_with_the_records_they_may_skip(kind: str) -> No
 
 
 SURVEY = {"loss": {"offsets_at_least": 3}, "loss_lines": ["at least 3 offsets"], "ages": {"g": 12.0, "h": None}}
-ROW = {"existing": None, "offset": 5, "quality": "safe", "method": "checkpoint", "rereads": 2}
 
 
 def disaster(**parts: Any) -> dict[str, Any]:
@@ -461,3 +611,8 @@ def test_a_moment_in_utc_is_not_taken_for_local_time(monkeypatch: pytest.MonkeyP
     finally:
         monkeypatch.undo()
         time.tzset()
+
+
+@pytest.mark.parametrize("kind", [None, "cutof"])
+def test_a_run_of_an_unknown_type_is_not_reported_without_a_downtime(kind: str | None) -> None:
+    assert standstill({**cutover_report(facts()), "type": kind}, "writes") == ("not known", "")

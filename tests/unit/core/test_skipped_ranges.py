@@ -25,6 +25,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     forward,
     reverse,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import Data, World, world
 
 COUNT = int(os.environ.get("KAFKA_DR_WORLDS", "20000")) // 4
@@ -37,7 +38,7 @@ BLURRED = {
     "replica_retention",
     "running",
 }
-KEY = ("T", 0)
+KEY = Partition("T", 0)
 
 
 def through(made: World, commit: int, upstream: bool) -> Translated:
@@ -141,12 +142,21 @@ def test_no_record_is_skipped_and_exact_offsets_are_exact_in_worlds_with_replays
 
 
 def test_partitions_with_fewer_skipped_ranges_only_have_their_own_segments() -> None:
-    skipped_ranges = {("T", 0): [SkippedRange(10, 20, 10), SkippedRange(30, 40, 20)], ("T", 1): [SkippedRange(5, 6, 7)]}
+    skipped_ranges = {
+        Partition("T", 0): [SkippedRange(10, 20, 10), SkippedRange(30, 40, 20)],
+        Partition("T", 1): [SkippedRange(5, 6, 7)],
+    }
     first, second, last = segments(skipped_ranges, frozenset(), "P", "B")
-    assert (first.end or {})["P"] == {("T", 0): 10}
-    assert ((second.end or {})["P"], second.begin["B"]) == ({("T", 0): 30, ("T", 1): 5}, {("T", 0): 10})
-    assert (last.begin["P"], last.begin["B"]) == ({("T", 0): 40, ("T", 1): 6}, {("T", 0): 20, ("T", 1): 7})
-    assert (last.end, last.first("P", ("T", 2))) == (None, 0)
+    assert (first.end or {})["P"] == {Partition("T", 0): 10}
+    assert ((second.end or {})["P"], second.begin["B"]) == (
+        {Partition("T", 0): 30, Partition("T", 1): 5},
+        {Partition("T", 0): 10},
+    )
+    assert (last.begin["P"], last.begin["B"]) == (
+        {Partition("T", 0): 40, Partition("T", 1): 6},
+        {Partition("T", 0): 20, Partition("T", 1): 7},
+    )
+    assert (last.end, last.first("P", Partition("T", 2))) == (None, 0)
     assert [segment(skipped_ranges["T", 1], at, True) for at in (4, 5, 6)] == [-1, 0, 0]
     assert [segment(skipped_ranges["T", 0], at, False) for at in (9, 10, 20)] == [-2, -1, 0]
 

@@ -37,7 +37,7 @@ OBSERVATIONS: dict[str, Any] = {
     "sides": SIDES,
     "versions": SIDES,
 }
-REPORT = json.dumps({"schema": "switchback.kafka_dr/report/1", "text": "hunter2"})
+REPORT = json.dumps({"schema": "switchback.kafka_dr/report/2", "text": "hunter2"})
 
 
 def made(**changes: Any) -> tuple[dict[str, Any], dict[str, Any]]:

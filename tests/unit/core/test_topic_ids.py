@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources import topic_ids
 
 FLOWS = {
@@ -62,3 +65,18 @@ def test_offset_syncs_from_before_either_topic_was_re_created_are_ignored() -> N
 def test_ends_by_flow_leave_out_a_topic_that_does_not_exist() -> None:
     results = {"P->B": [{"offsets": [{"partition": 0, "start": 0, "end": 5}]}], "B->P": [{"offsets": None}]}
     assert topic_ids.log_ends(results) == {"P->B": 5}
+
+
+def test_a_broker_without_topic_ids_reports_the_id_zero() -> None:
+    """KIP-516: Kafka before 2.8, or with an older inter.broker.protocol.version."""
+    assert topic_ids.known_id("A" * 22) == ""
+    assert topic_ids.known_id("AAAAAAAAAAAAAAAAAAAAAQ") == "AAAAAAAAAAAAAAAAAAAAAQ"
+
+
+def test_an_existing_topic_without_an_id_is_refused_with_its_cluster() -> None:
+    """Two topics of one name would be one topic (R11, R22)."""
+    fine = [{"name": "T", "exists": True, "topic_id": "1"}, {"name": "new", "exists": False, "topic_id": None}]
+    topic_ids.require_ids({"P": fine, "B": fine})
+    with pytest.raises(DrError, match='"U" on B has no topic id') as refused:
+        topic_ids.require_ids({"P": fine, "B": [*fine, {"name": "U", "exists": True, "topic_id": None}]})
+    assert refused.value.code == "topic_ids_missing"

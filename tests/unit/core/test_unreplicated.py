@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import Naming
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.unreplicated import (
     Log,
@@ -35,6 +35,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     shares,
     unplaced,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import (
     EXHAUSTED,
     TIMEOUT,
@@ -43,12 +44,12 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records
     Record,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import unreplicated as module
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import FlowObservation
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.flows import FlowObservation
 
 # As in test_translation_worlds. The normal run has 5,000 worlds.
 COUNT = max(500, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) // 4)
 FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
-KEY = ("t", 0)
+KEY = Partition("t", 0)
 
 Range = tuple[int, int]
 Many = dict[Any, Any]
@@ -313,7 +314,7 @@ class World:
 
         return SimpleNamespace(
             kafka={"X": self.source, "Y": self.replica},
-            naming=Naming("default", "."),
+            naming=naming_of("default", "."),
             existing=lambda alias, topics: {(topic, 0) for topic in topics if topic in there},
             refresh=refresh,
         )

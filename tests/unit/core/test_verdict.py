@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import (
+    NOT_APPLICABLE,
     PROVEN,
     REFUTED,
     UNKNOWN,
@@ -29,6 +30,9 @@ VERDICTS = st.lists(st.sampled_from([PROVEN, REFUTED, UNKNOWN]))
         ([UNKNOWN], UNKNOWN),
         ([PROVEN, UNKNOWN, REFUTED], REFUTED),
         (["anything else"], UNKNOWN),
+        ([PROVEN, NOT_APPLICABLE], PROVEN),
+        ([UNKNOWN, NOT_APPLICABLE], UNKNOWN),
+        ([NOT_APPLICABLE], UNKNOWN),
     ],
 )
 def test_the_combination_is_the_worst_verdict(parts: list[str], whole: str) -> None:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Transient, Unreachable
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import (
     Bounds,
     Patience,
@@ -150,8 +150,8 @@ def watched(errors: list[DrError], bounds: Bounds, **more: Any) -> Waited[str]:
     return wait_until(observe, lambda state: state == "good", bounds, clock=clock.pair, **more)
 
 
-def passing(number: int) -> Transient:
-    return Transient("offsets_unknown", f"{number} partitions have no leader")
+def passing(number: int) -> DrError:
+    return DrError("offsets_unknown", f"{number} partitions have no leader", "Wait.", retriable=True)
 
 
 def test_a_temporary_error_does_not_end_a_wait() -> None:
@@ -161,16 +161,27 @@ def test_a_temporary_error_does_not_end_a_wait() -> None:
 
 
 def test_at_the_bound_the_last_temporary_error_is_the_reason() -> None:
-    with pytest.raises(Transient) as raised:
+    with pytest.raises(DrError) as raised:
         watched([passing(number) for number in range(100)], Bounds(10.0, 1.0))
     assert raised.value.message == "10 partitions have no leader"
-    with pytest.raises(Transient, match="3 partitions"):
+    assert raised.value.hint == "Wait. A wait of 10 s ended with this error."
+    with pytest.raises(DrError, match="3 partitions"):
         watched([passing(number) for number in range(100)], Bounds(10.0, 1.0, 3.0))
 
 
+def test_with_a_fallback_the_last_temporary_error_is_returned() -> None:
+    waited = watched([passing(number) for number in range(100)], Bounds(10.0, 1.0), fallback=lambda: "as before")
+    assert (waited.ended, waited.state, waited.last_error) == (
+        "timeout",
+        "as before",
+        " Last error: 10 partitions have no leader",
+    )
+    waited = watched([passing(number) for number in range(100)], Bounds(10.0, 1.0, 3.0), fallback=lambda: "as before")
+    assert waited.ended == "stalled"
+    assert watched([passing(1)], Bounds(10.0, 1.0), fallback=lambda: "as before").last_error == ""
+
+
 def test_every_other_error_ends_a_wait_at_once() -> None:
-    for error in (DrError("not_authorized", "no"), Unreachable("kafka_unreachable", "gone")):
+    for error in (DrError("not_authorized", "no"), Unreachable("kafka_unreachable", "unknown host")):
         with pytest.raises(DrError, match=error.message):
-            watched([error], Bounds(10.0, 1.0))
-    away = Unreachable("connect_unreachable", "it restarts")
-    assert watched([away], Bounds(10.0, 1.0), tolerated=(Transient, Unreachable)).done
+            watched([error], Bounds(10.0, 1.0), fallback=lambda: "as before")

@@ -23,6 +23,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     forward,
     reverse,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 
 Mark = tuple[object, ...]
 CREATED, APPENDED = "CreateTime", "LogAppendTime"
@@ -113,7 +114,7 @@ class World:
 
     def part(self, tenure: Tenure, entered: str) -> Copy:
         """What the translation sees of one segment of the flow P->B, as FlowCopies bounds it."""
-        key = ("T", 0)
+        key = Partition("T", 0)
         whole = {"P": (self.start, self.source_end), "B": (self.replica_start, self.replica_end)}
         logs = {"P": (self.start, self.source_end), "B": (self.replica_start, self.replica_end)}
         for alias, (low, high) in logs.items():

@@ -19,12 +19,12 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.replicatio
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.layout import laid_out
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, connector_name
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import Partition
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm import engine as srm_engine
 from ansible_collections.switchback.kafka_dr.tests.support.scripted import UNEXPECTED, ScriptedServer, playing
 from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import ScriptedWorker
 
-__all__ = ["ENDS", "STAGES", "SrmStage", "Stage", "derived"]
+__all__ = ["ENDS", "STAGES", "ConnectStage", "SrmStage", "Stage", "derived"]
 
 ENDS = {"P->B": ("P", "B"), "B->P": ("B", "P")}
 Stored = dict[Partition, int]
@@ -81,6 +81,7 @@ class ScriptedWorkers(ScriptedWorker):
         self.connectors: dict[str, dict[str, Any]] = {}
         self.offsets: dict[str, list[dict[str, Any]]] = {}
         self.refused = self.lingers = ""
+        self.version = "4.3.1"
 
     def sent(self, status: int, content: Any) -> tuple[int, Any]:
         method, path, body = self.asked[-1]
@@ -93,7 +94,7 @@ class ScriptedWorkers(ScriptedWorker):
             found = [{"class": f"org.apache.kafka.connect.mirror.{name}"} for name in CONNECTORS.values()]
             return 200, found if len(parts) == 1 else {"configs": []}
         if parts[0] != "connectors":
-            return 200, {"kafka_cluster_id": "", "version": "4.3.1"}
+            return 200, {"kafka_cluster_id": "", "version": self.version}
         if len(parts) == 1:
             return self.listed() if method == "GET" else self.create(body)
         return self.one(method, parts[1], parts[2] if len(parts) > 2 else "", body)

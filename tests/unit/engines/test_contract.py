@@ -23,7 +23,13 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.openi
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_flows
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
-from ansible_collections.switchback.kafka_dr.tests.unit.engines.stages import ENDS, STAGES, SrmStage, Stage
+from ansible_collections.switchback.kafka_dr.tests.unit.engines.stages import (
+    ENDS,
+    STAGES,
+    ConnectStage,
+    SrmStage,
+    Stage,
+)
 
 NAMES = [*engines(), "toy"]
 BOUNDS = Bounds(5.0, 0.01)
@@ -82,6 +88,13 @@ def test_an_unreachable_engine_is_an_error(stage: Stage) -> None:
     for ask in (opened(stage).observe, opened(stage).about):
         with pytest.raises(DrError):
             ask("P", "B")
+
+
+@pytest.mark.parametrize("name", ["connect"])
+def test_workers_that_are_too_old_for_a_flow_are_an_error(stage: ConnectStage) -> None:
+    stage.workers["B"].version = "3.6.2"
+    with pytest.raises(DrError, match=r"run 3\.6\.2, wanted Kafka 3\.7"):
+        opened(stage).about("P", "B")
 
 
 @EACH

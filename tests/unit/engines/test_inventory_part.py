@@ -54,6 +54,13 @@ def test_a_plan_names_the_connectors_of_flows_if_they_have_states(stage: Stage, 
     assert (plan["connectors"] is not None) == engine_inventory(name).capabilities.parts_have_states
 
 
+def test_topics_are_not_replicated_again_if_the_policy_finds_where_a_flow_starts() -> None:
+    clusters = {alias: {"bootstrap_servers": f"{alias}:9092", "connect_url": f"http://{alias}:8083"} for alias in "PB"}
+    assert derived("connect", clusters=clusters)["copy_again_refused"] == ""
+    reason = derived("connect", clusters=clusters, policy="identity")["copy_again_refused"]
+    assert reason.startswith("with the policy identity, enable finds the flow's start offsets itself.")
+
+
 def refused(**given: Any) -> str:
     with pytest.raises(DrError) as error:
         derived("toy", **{"toy": SITES, **given})

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import json
 import stat
+import sys
 from pathlib import Path
 
 import pytest
 
-from lab import cli, configs, java, layout, srm
+from lab import cli, configs, java, layout, srm, zookeeper
 from lab.configs import Settings
 from lab.errors import LabError
 from lab.files import read_json, write_atomically
@@ -277,6 +278,45 @@ def test_a_part_runs_the_version_of_its_cluster() -> None:
         ("B", "broker"): KAFKA_VERSION,
         ("B", "connect"): "3.7.2",
     }
+
+
+def test_brokers_of_an_old_version_have_a_zookeeper_and_no_controller(lab: Lab) -> None:
+    """KIP-833: KRaft is ready for production since Kafka 3.3."""
+    settings = Settings(kafka_versions={"P": "2.8.2", "B": "3.4.1"})
+    assert [settings.parts_of(alias) for alias in ("P", "B")] == [
+        ("zookeeper", "broker", "connect"),
+        ("broker", "connect"),
+    ]
+    cluster = layout.new_clusters(lab.paths, settings)["P"]
+    server = configs.render(cluster, "zookeeper", settings)
+    assert f"clientPort={cluster.controller_port}\n" in server
+    text = configs.render(cluster, "broker", settings)
+    assert f"zookeeper.connect=127.0.0.1:{cluster.controller_port}\n" in text
+    assert f"listeners=PLAINTEXT://127.0.0.1:{cluster.broker_port}\n" in text
+    assert "broker.id=1\n" in text
+    assert not [line for line in text.splitlines() if line.startswith(("process.roles", "controller.", "node.id"))]
+
+
+def test_a_zookeeper_has_one_broker_that_is_not_secured(lab: Lab) -> None:
+    for more in ({"brokers": 3}, {"secure": True}):
+        with pytest.raises(LabError, match=r"Kafka 2.8.2 runs with ZooKeeper in the lab: one broker, not secured"):
+            Lab(lab.paths.root, kafka_versions={"P": "2.8.2"}, quiet=True, **more).up()  # type: ignore[arg-type]
+
+
+def test_data_of_kraft_is_not_used_with_zookeeper(lab: Lab) -> None:
+    remember(lab)
+    write_atomically(lab.paths.root / "P" / "cluster_id", "abcdefghijklmnopqrstuv\n")
+    with pytest.raises(LabError, match=r"written by Kafka 4.3.1, wanted 2.8.2"):
+        Lab(lab.paths.root, kafka_versions={"P": "2.8.2"}, quiet=True).up()
+
+
+def test_the_cluster_id_is_stored_in_zookeeper_or_the_start_fails() -> None:
+    znode = '{"version":"1","id":"abcdefghijklmnopqrstuv"}'
+    shell = [sys.executable, "-c", "import sys; print(sys.stdin.read().splitlines()[1].split()[2])"]
+    zookeeper.set_cluster_id(shell, "abcdefghijklmnopqrstuv")
+    other = [sys.executable, "-c", f"print({znode!r}.replace('abc', 'xyz'))"]
+    with pytest.raises(LabError, match="could not be stored in ZooKeeper"):
+        zookeeper.set_cluster_id(other, "abcdefghijklmnopqrstuv")
 
 
 def test_a_lab_keeps_its_size(lab: Lab) -> None:

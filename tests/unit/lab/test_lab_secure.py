@@ -140,4 +140,4 @@ def test_arguments_in_a_file_are_quoted_as_java_reads_them() -> None:
 def test_the_flow_may_not_write_topics_of_applications() -> None:
     writes = {(kind, name) for kind, _pattern, name, operation in table("P", "B") if operation in ("ALL", "WRITE")}
     topics = {name for kind, name in writes if kind == "TOPIC"}
-    assert topics == {"connect-P-", "B.", "rehearsal-B--", "mm2-offset-syncs", "heartbeats"}
+    assert topics == {"connect-P", "B.", "rehearsal-B--", "mm2-offset-syncs", "heartbeats"}

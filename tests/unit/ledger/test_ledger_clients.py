@@ -16,12 +16,14 @@ from typing import Any
 
 import pytest
 
+from ledger.consumer import Received, consumer_config, write_processed
 from ledger.definition import define, read_definition
 from ledger.endpoint import Endpoint, parse_endpoint, read_endpoint
 from ledger.errors import LedgerError
 from ledger.pace import Pace
 from ledger.process import find_process, this_process
-from ledger.record import FOREIGN, identity_of, key_of, topic_of, value_of
+from ledger.record import FOREIGN, ODD_HEADERS, SHAPES, content_of, identity_of, key_of, topic_of, value_of
+from ledger.store import Writer
 from ledger.transactional import is_aborted
 
 PLAIN: dict[str, Any] = {"role": "producer", "endpoint_file": "e.env"}
@@ -78,6 +80,8 @@ def test_a_missing_endpoint_file_is_explained(tmp_path: Path) -> None:
         ({**PLAIN, "role": "writer"}, "role is 'writer'"),
         ({**PLAIN, "rate": 0}, "rate is 0"),
         ({**PLAIN, "abort_share": 2}, "abort_share is 2"),
+        ({**PLAIN, "shapes": ["plain", "round"]}, "shapes is"),
+        ({**PLAIN, "shapes": []}, "shapes is"),
         ({**PLAIN, "commit_ms": 501}, "commit_ms is 501"),
         ({**PLAIN, "role": "processor", "members": 2}, "members of a processor is 2"),
     ],
@@ -126,6 +130,53 @@ def test_a_record_has_its_identity_and_its_size() -> None:
     value = value_of("pay.a1b2c3", 42, 200, "in.ffffff:7")
     assert len(value) == 200
     assert identity_of(value) == ("pay.a1b2c3", 42)
+
+
+def test_every_key_gets_every_shape_and_every_record_keeps_its_identity() -> None:
+    form = define("pay", {**PLAIN, "keys": 5, "shapes": list(SHAPES), "headers": True}).form
+    sent = [content_of("pay.a1b2c3", seq, form) for seq in range(40)]
+    assert [identity_of(one.value, one.headers) for one in sent] == [("pay.a1b2c3", seq) for seq in range(40)]
+    for number in range(5):
+        shapes = {(one.key is not None, one.value is not None) for one in sent[number::5]}
+        assert shapes == set(SHAPES.values())
+    assert all(one.headers[: len(ODD_HEADERS)] == ODD_HEADERS for one in sent)
+
+
+def test_by_default_a_record_has_a_key_a_value_and_no_headers() -> None:
+    sent = content_of("pay.a1b2c3", 7, define("pay", PLAIN).form)
+    assert (sent.key, len(sent.value or b""), sent.headers) == (b"k7", 200, [])
+
+
+@pytest.mark.parametrize("lost", [[], [("ledger", None)], [("ledger", b"")], [("Ledger", b"pay.a1b2c3|1||")]])
+def test_a_record_without_a_value_and_without_its_header_is_foreign(lost: list[tuple[str, bytes | None]]) -> None:
+    """A flow that loses a header is not taken for a replicated record."""
+    assert identity_of(None, lost) == FOREIGN
+
+
+def test_an_empty_value_is_not_a_null() -> None:
+    """A flow that writes an empty value for a null loses the record."""
+    assert identity_of(b"", [("ledger", b"pay.a1b2c3|1||")]) == FOREIGN
+
+
+def test_static_members_have_ids_of_their_own() -> None:
+    endpoint = Endpoint("x:1", "P", ("A",), ("A",))
+    static = define("till", {**PLAIN, "role": "consumer", "static": True})
+    ids = {consumer_config(static, endpoint, member)["group.instance.id"] for member in range(2)}
+    assert ids == {"till-0", "till-1"}
+    assert "group.instance.id" not in consumer_config(replace(static, static=False), endpoint, 0)
+
+
+def test_records_without_a_key_are_in_the_ledger_by_partition(tmp_path: Path) -> None:
+    """Their order is that of their partition: across partitions none is out of order."""
+    ledger = Writer(tmp_path / "c.log")
+    for seq, key in ((5, None), (6, b"a\tb")):
+        write_processed(ledger, "P", Received("T", 3, seq + 10, key, "pay.a1b2c3", seq), 99)
+    ledger.close()
+    rows = [line.split("\t") for line in (tmp_path / "c.log").read_text().splitlines()]
+    assert [row[1:7] for row in rows] == [
+        ["pay.a1b2c3", "5", "T-3", "T", "3", "15"],
+        ["pay.a1b2c3", "6", "a b", "T", "3", "16"],
+    ]
 
 
 @pytest.mark.parametrize("value", [b"", b"hello", b"a|b|c|d", b"a|1|", b"a\tb|1||", "ä|1||".encode()])

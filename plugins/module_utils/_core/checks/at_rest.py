@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import one_text
+from ..names import naming_of
 from ..resources.scopes import scope_problems
 from ..verdict import PROVEN, REFUTED, UNKNOWN
 from .preflight import written_after_barrier
@@ -41,7 +42,7 @@ def judge_at_rest(
     differs = [
         *(f"the journal topic is missing on {alias}" for alias in journal["missing_on"]),
         *_wrong_flows(status, REFUTED),
-        *(text for text in _other_findings(status) if not _is_unknown(text)),
+        *(text for text in _other_findings(status) if text not in status["not_observed"]),
         *scope_problems(status["out_of_scope"]),
         *_writers(status, state, activity),
         *_planned(planned or ()),
@@ -52,7 +53,7 @@ def judge_at_rest(
         *_wrong_flows(status, UNKNOWN),
         *_not_observed(status, state, activity),
         *_not_drained(status, state),
-        *(text for text in _other_findings(status) if _is_unknown(text)),
+        *status["not_observed"],
         *([] if activity["grown"].get(active) else [f"no record was written on {active} while it was observed"]),
         *(["the settings of the flows were not compared"] if not planned else []),
         *(f"the flows could not be compared: {one.get('msg', '')}" for one in planned or () if _not_compared(one)),
@@ -83,7 +84,7 @@ def _wrong_flows(status: Mapping[str, Any], verdict: str) -> list[str]:
 def _not_observed(status: Mapping[str, Any], state: Mapping[str, Any], activity: Mapping[str, Any]) -> list[str]:
     """Flows and clusters of the pair that were not observed."""
     flows = status["flows"]
-    wanted = 1 if state["policy"] == "identity" else 2
+    wanted = 1 if naming_of(state["policy"]).one_flow_at_a_time else 2
     aliases = {flow[end] for flow in flows for end in ("source", "target")} - {state["active"]}
     return [
         *([f"{len(flows)} of {wanted} flows were observed"] if len(flows) < wanted else []),
@@ -97,7 +98,8 @@ def _not_drained(status: Mapping[str, Any], state: Mapping[str, Any]) -> list[st
     Producers wrote there after the barrier, until they moved. The journal does not have the log ends after that.
     """
     run = state["run"] or {}
-    if state["policy"] == "identity" or run.get("type") != "continuous" or run.get("to") != state["active"]:
+    moved = run.get("type") == "continuous" and run.get("to") == state["active"]
+    if not moved or naming_of(state["policy"]).one_flow_at_a_time:
         return []
     return [
         f"{flow['name']} {row['topic']}-{row['partition']} is not known to be drained"
@@ -114,14 +116,9 @@ def _other_findings(status: Mapping[str, Any]) -> list[str]:
     return [text for text in status["missing"] if text not in known]
 
 
-def _is_unknown(text: str) -> bool:
-    """Whether a text of ``dr_status_info`` reports that it could not find out, as ``Pair.unless_away`` writes it."""
-    return " is unknown: " in text
-
-
 def _writers(status: Mapping[str, Any], state: Mapping[str, Any], activity: Mapping[str, Any]) -> list[str]:
-    """Producers on the other cluster. With the policy identity a flow writes there; ``missing`` has foreign writers."""
-    if state["policy"] == "identity":
+    """Producers on the other cluster. If a flow writes there too, ``missing`` has the foreign writers."""
+    if naming_of(state["policy"]).flows_write_originals:
         return []
     active, run = state["active"], state["run"] or {}
     texts = [text for alias, found in activity["grown"].items() if alias != active for text in found]

@@ -10,6 +10,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +31,7 @@ __all__ = [
     "OpenTransaction",
     "judge_readiness",
     "readiness_lines",
+    "seconds_until_full",
 ]
 
 YES, NO, SKIPPED, ACCEPTED = "YES", "NO", "SKIPPED", "ACCEPTED"
@@ -62,13 +64,26 @@ class Expiring:
     partition: int
     #: Seconds since it was written; None: unknown.
     waited: float | None
-    #: Seconds until the source may delete it, infinite if it never does; None: unknown.
+    #: Seconds until the source may delete it because of its age, infinite if it never does; None: unknown.
     left: float | None
+    #: The same because of ``retention.bytes``: an estimate, see :func:`seconds_until_full`.
+    left_by_size: float | None
 
     @property
     def place(self) -> str:
         """``topic-partition``."""
         return f"{self.topic}-{self.partition}"
+
+
+def seconds_until_full(bound: int, records: int, size: int | None, age: float | None) -> float | None:
+    """Estimate the seconds until ``bound`` bytes were written after the first of ``records``; None: unknown.
+
+    ``size``: bytes of a record. ``age``: seconds since the first of them was written, which gives the rate.
+    """
+    if size is None or age is None or age <= 0:
+        return None
+    written = records * size
+    return max(0.0, (bound - written) * age / written) if written else math.inf
 
 
 @dataclass(frozen=True)
@@ -117,6 +132,8 @@ class Facts:
     #: Other connectors that write into the replicas.
     rivals: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     foreign_writes: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
+    #: Partitions whose replica could not be compared with its source, so it may hold a record of another writer.
+    not_compared: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     #: Partitions of the forward flow with unreplicated records.
     unreplicated: Sequence[Unreplicated] | None = None
     #: The same partitions, with the age and the remaining retention of the first unreplicated record.
@@ -127,6 +144,8 @@ class Facts:
     #: Where these groups are now: a row for each group and partition.
     committed_offsets: Sequence[Mapping[str, Any]] | None = None
     undeclared_topics: Sequence[Mapping[str, Any]] | None = None
+    #: What patterns take on ``x`` and is not in the pair, as ``dr_status_info`` returns it; None: unknown.
+    unjoined: Sequence[Mapping[str, Any]] | None = None
     #: What groups use on either cluster outside their scope, as ``scopes.out_of_scope`` returns it; None: unknown.
     out_of_scope: Sequence[Mapping[str, Any]] | None = None
     #: Offsets from which groups would start on ``y``: a row for each group and partition.
@@ -143,6 +162,10 @@ class Facts:
     undeclared: Sequence[str] = ()
     #: By alias, groups with committed offsets on the pair's topics that are not in the inventory.
     undeclared_groups: Mapping[str, Sequence[str]] | None = None
+    #: Topics of the pair that each share group on ``x`` reads; None: unknown.
+    share_groups: Mapping[str, Sequence[str]] | None = None
+    #: Groups of the inventory that do not move.
+    local_groups: Sequence[str] = ()
     #: Why an application cannot be controlled.
     clients: Sequence[str] | None = None
     #: By the name of a part, why it is None.
@@ -153,7 +176,7 @@ class Facts:
     def flow_names(self) -> list[str]:
         """The flows of the pair; the policy identity has no flow back while the applications live on ``x``."""
         names = [flow_name(self.x, self.y), flow_name(self.y, self.x)]
-        return names[:1] if self.naming.policy == "identity" else names
+        return names[:1] if self.naming.one_flow_at_a_time else names
 
     @property
     def forward(self) -> Mapping[str, Any] | None:

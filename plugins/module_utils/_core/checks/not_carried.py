@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Finds what applications may need and replication does not carry, by the names of topics and groups only.
+"""Finds what applications may need and replication does not carry, by the names of topics and groups.
 
 Sources: Confluent's and Karapace's default ``kafkastore.topic``, Kafka Streams' names of internal topics (KIP-216), the
 groups of Kafka Connect's sinks (``connect-`` and the connector's name), KIP-932 for share groups.
@@ -11,27 +11,31 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 
 from ..names import is_internal
 
-__all__ = ["not_carried"]
+__all__ = ["not_carried", "share_group_notes"]
 
 _SCHEMAS = ("_schemas", "_confluent-schemas")
-_SHARES = "__share_group_state"
 _STATE = ("-changelog", "-repartition")
 _SINK = "connect-"
 _SHOWN = 5
 
 
 def not_carried(
-    alias: str, topics: Collection[str], groups: Collection[str], originals: Collection[str], replicas: str = ""
+    alias: str,
+    topics: Collection[str],
+    groups: Collection[str],
+    originals: Collection[str],
+    replicas: str = "",
+    shared: Mapping[str, Collection[str]] | None = None,
 ) -> list[str]:
     """Notes in words. None of them is a verdict.
 
     ``topics``: all names on ``alias``. ``groups``: the groups that move. ``originals``: the topics that are replicated.
-    ``replicas``: prefix of the replicas on ``alias``. A schema registry or a sink that uses another cluster is not
-    found.
+    ``replicas``: prefix of the replicas on ``alias``. ``shared``: the topics of the pair that each share group reads.
+    A schema registry or a sink that uses another cluster is not found.
     """
     there = set(topics)
     reported = set(_SCHEMAS)
@@ -55,8 +59,7 @@ def not_carried(
                 f'"{group}" is a Kafka Connect sink: create its connector on the workers of the other cluster; what it'
                 " wrote to other systems does not change"
             )
-    if _SHARES in there:
-        notes.append(f"{alias} has share groups ({_SHARES}): their acknowledgements are not replicated")
+    notes += share_group_notes(alias, shared or {})
     rest = sorted(
         name
         for name in there - reported - set(originals)
@@ -66,3 +69,12 @@ def not_carried(
         more = f" and {len(rest) - _SHOWN} more" if len(rest) > _SHOWN else ""
         notes.append(f"{alias} has {len(rest)} topics that are not in the inventory: {', '.join(rest[:_SHOWN])}{more}")
     return notes
+
+
+def share_group_notes(alias: str, shared: Mapping[str, Collection[str]]) -> list[str]:
+    """One note for each share group. ``shared``: the topics of the pair that it reads."""
+    return [
+        f'"{group}" on {alias} is a share group ({", ".join(sorted(read))}): it is not moved, and'
+        " share.auto.offset.reset decides where it starts on the other cluster"
+        for group, read in sorted(shared.items())
+    ]

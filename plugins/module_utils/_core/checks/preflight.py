@@ -13,6 +13,7 @@ from typing import Any
 
 from ..cutover_types import CUTOVER_TYPES, needs_source
 from ..journal.runs import resume_command, unfinished_run
+from ..names import naming_of
 from ..resources.groups import with_members
 from ..resources.scopes import scope_problems
 from ..verdict import PROVEN, UNKNOWN
@@ -25,6 +26,7 @@ __all__ = [
     "phases_left",
     "run_outlook",
     "unfit",
+    "unjoined_text",
     "written_after_barrier",
 ]
 
@@ -56,7 +58,7 @@ def judge_cutover(
     only if the journal and the clusters do not contradict each other (R18). ``groups``: the groups that move.
     """
     active, run = journal["active"], journal["run"]
-    if policy not in CUTOVER_TYPES[kind].policies:
+    if CUTOVER_TYPES[kind].writes_beside_flow and naming_of(policy).flows_write_originals:
         return _judgement(False, [_MIXED.format(kind, policy)], "")
     busy = {alias: _active_groups(status, alias) for alias in _aliases(status)}
     elsewhere = [alias for alias in busy if alias != to]
@@ -93,6 +95,10 @@ def judge_cutover(
         for row in status["undeclared_topics"]
     ]
     problems += scope_problems(status["out_of_scope"])
+    if status["unjoined"] is None:
+        problems.append("Whether patterns of the inventory match more than has joined the pair was not observed.")
+    left = [row for row in status["unjoined"] or () if row["alias"] == active]
+    problems += [_unjoined_problem(left, active)] if left else []
     problems += [_busy(busy[to], to)] if busy[to] else []
     problems += [
         f'The group "{row["group"]}" has no committed offset on {row["alias"]} {row["topic"]}-{row["partition"]}.'
@@ -104,7 +110,7 @@ def judge_cutover(
     problems += [
         f'The group "{group}" has no committed offset on any of these topics on {active}: on {to} its'
         " auto.offset.reset would decide where it starts. Start it once or commit offsets; or remove it from the"
-        " inventory."
+        " inventory. A share group has no committed offsets and is not moved."
         for group in groups
         if group not in known
     ]
@@ -162,6 +168,19 @@ def judge_disaster(
     elif journal["interrupted"]:
         text = f"{text} The {run['type']} run {run['id']} had not ended: this run replaces it."
     return {**_judgement(False, problems, text), "replaces_passed_run": here and not resumes}
+
+
+def unjoined_text(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Name the first of ``rows``, which are those of ``status["unjoined"]``."""
+    more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
+    return ", ".join(f'{row["kind"]} "{row["name"]}"' for row in rows[:5]) + more
+
+
+def _unjoined_problem(rows: Sequence[Mapping[str, Any]], alias: str) -> str:
+    return (
+        f"Patterns of the inventory match, but these have not joined the pair and would stay on {alias}:"
+        f" {unjoined_text(rows)}. Run the playbook switchback.kafka_dr.enable, or exclude them."
+    )
 
 
 def _busy(groups: Mapping[str, str], alias: str) -> str:

@@ -14,8 +14,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..offsets.skipped_records import skipped_in
+from ..partition import Partition
 from ..resources.task_failures import failed_text
-from ..resources.topics import TopicState
+from ..resources.topic_ids import no_topic_id
+from ..resources.topics import BATCH_OVERHEAD, MIN_IN_SYNC, TopicState, refused_writes
 from ..verdict import PROVEN, REFUTED, UNKNOWN, Finding
 from .facts import CONTROLLED, DISASTER, Check, Expiring, Facts
 from .residence import unsafe_journal
@@ -24,16 +26,16 @@ __all__ = ["CHECKS", "SETTINGS"]
 
 Judge = Callable[[Facts], Finding]
 _SHOWN = 5
-# By default a broker accepts batches that are 12 bytes larger than a producer's largest request: Records.LOG_OVERHEAD.
-_BATCH_OVERHEAD = 12
+_UNCLEAN = "unclean.leader.election.enable"
 # Topic settings that the checks read.
 SETTINGS = (
     "cleanup.policy",
     "max.message.bytes",
     "message.timestamp.type",
-    "min.insync.replicas",
+    MIN_IN_SYNC,
     "retention.bytes",
     "retention.ms",
+    _UNCLEAN,
 )
 
 
@@ -122,18 +124,18 @@ def _retained(facts: Facts) -> Finding:
             )
         for name, state in states.items():
             # Another check reports a missing journal; MirrorMaker 2 creates its own topics later.
-            policy = None if state is None else _value(state, "cleanup.policy")
+            cleanup = None if state is None else _value(state, "cleanup.policy")
             journal = state is not None and name == facts.journal_topic
             if state is not None and journal:
                 short += unsafe_journal(alias, state, facts.brokers.get(alias))
-            if state is None or (policy == "compact" and not journal):
+            if state is None or (cleanup == "compact" and not journal):
                 continue
             bounds = {key: _value(state, key) for key in ("retention.bytes", "retention.ms")}
             found = [f"{key} {value}" for key, value in bounds.items() if value is not None and int(value) >= 0]
-            if policy is None or None in bounds.values():
+            if cleanup is None or None in bounds.values():
                 unknown.append(f'the retention of "{name}" on {alias} is unknown')
             elif found and not journal:
-                short.append(f'"{name}" on {alias} has cleanup.policy {policy} with {", ".join(found)}')
+                short.append(f'"{name}" on {alias} has cleanup.policy {cleanup} with {", ".join(found)}')
     return _none_of(short, "journal, presynced offsets, checkpoints and offset-syncs have no retention limit", unknown)
 
 
@@ -180,6 +182,14 @@ def _pairs(facts: Facts) -> list[tuple[TopicState, TopicState]]:
 
 def _same_ids(facts: Facts) -> Finding:
     journaled = (facts.journal or {}).get("topic_ids") or {}
+    without = [
+        no_topic_id(name, alias)
+        for alias in (facts.x, facts.y)
+        for name, state in (_there(facts, alias) or {}).items()
+        if not state.topic_id
+    ]
+    if without:
+        return _none_of(without, "")
     if not journaled:
         return Finding(UNKNOWN, "the journal has no topic ids; run the playbook enable to record them")
     other, unknown = [], []
@@ -256,15 +266,48 @@ _COMPARED: dict[str, Callable[[str, str], bool]] = {
 
 
 def _writable(facts: Facts) -> Finding:
-    """Producers with acks=all need min.insync.replicas replicas in sync; a topic with fewer replicas refuses them."""
-    other, unread = [], []
-    for name, state in (_there(facts, facts.y) or {}).items():
-        wanted = _value(state, "min.insync.replicas")
-        if wanted is None or state.replication_factor is None:
-            unread.append(f'the replication factor of "{name}" on {facts.y} differs by partition or is unknown')
-        elif state.replication_factor < int(wanted):
-            other.append(f'"{name}" has replication factor {state.replication_factor} and min.insync.replicas {wanted}')
-    return _none_of(other, f"every topic on {facts.y} has at least min.insync.replicas replicas", unread)
+    """Brokers refuse writes with acks=all to a partition with fewer in-sync replicas than min.insync.replicas."""
+    refused, unread = _refusing(facts.y, (_there(facts, facts.y) or {}).values())
+    return _none_of(refused, f"every topic on {facts.y} has at least min.insync.replicas replicas in sync", unread)
+
+
+def _journal_writable(facts: Facts) -> Finding:
+    refused, unread = [], []
+    for alias in (facts.x, facts.y):
+        states = facts.internal_topics.get(alias)
+        if states is None:
+            return _not_known(facts, "internal_topics")
+        found = _refusing(alias, [state for state in states.values() if state is not None])
+        refused += [f"{text} on {alias}" for text in found[0]]
+        unread += found[1]
+    return _none_of(refused, "each of them has at least min.insync.replicas replicas in sync", unread)
+
+
+def _refusing(alias: str, states: Iterable[TopicState]) -> tuple[list[str], list[str]]:
+    """The topics that refuse writes, with the numbers, and those for which that is unknown."""
+    refused, unread = [], []
+    for state in states:
+        if state.fewest_in_sync is None or _value(state, MIN_IN_SYNC) is None:
+            unread.append(f'the number of in-sync replicas of "{state.name}" on {alias} is unknown')
+        elif text := refused_writes(state):
+            refused.append(text)
+    return refused, unread
+
+
+def _unclean(facts: Facts) -> Finding:
+    """A replica that was not in sync lacks records. As a leader, it removes them from all other replicas too."""
+    allowed, unread = [], []
+    for alias in (facts.x, facts.y):
+        internal = {
+            name: state for name, state in (facts.internal_topics.get(alias) or {}).items() if state is not None
+        }
+        for name, state in {**internal, **(_there(facts, alias) or {})}.items():
+            value = _value(state, _UNCLEAN)
+            if value is None:
+                unread.append(f'{_UNCLEAN} of "{name}" on {alias} is unknown')
+            elif value != "false":
+                allowed.append(f'"{name}" on {alias} has {_UNCLEAN}={value}')
+    return _none_of(allowed, "no topic of the pair allows it", unread)
 
 
 def _replication(facts: Facts) -> Finding:
@@ -321,6 +364,15 @@ def _in_no_flow(part: str, text: str, good: str) -> Judge:
     return judge
 
 
+def _foreign_writes(facts: Facts) -> Finding:
+    """A replica that was not compared with its source may hold a record of another writer, so it is no evidence."""
+    finding = _in_no_flow("foreign_writes", "{found}", "only the flows write into the replicas")(facts)
+    by_flow = {flow: facts.not_compared.get(flow) for flow in facts.flow_names}
+    unknown = [f"the replicas of {flow} were not compared" for flow, texts in by_flow.items() if texts is None]
+    unknown += [text for texts in by_flow.values() for text in texts or ()]
+    return Finding(UNKNOWN, _first(unknown)) if finding.verdict == PROVEN and unknown else finding
+
+
 def _why_not(facts: Facts, part: str, flow: str) -> str:
     known = facts.unknown
     return known.get(part) or known.get(f"flow {flow}", f"the flow {flow} could not be observed")
@@ -339,7 +391,7 @@ def _sizes(facts: Facts) -> Finding:
         accepted = _value(left, "max.message.bytes")
         if accepted is None:
             unread.append(f'max.message.bytes of "{left.name}" on {facts.x} is unknown')
-        elif int(accepted) - _BATCH_OVERHEAD > largest:
+        elif int(accepted) - BATCH_OVERHEAD > largest:
             other.append(
                 f'"{left.name}" on {facts.x} accepts batches of {accepted} bytes, and the producer of'
                 f" {facts.forward['name']} sends records of at most {largest} bytes (max.request.size)"
@@ -378,10 +430,12 @@ def _fits(facts: Facts) -> Finding:
     return _none_of(lost, "every record was replicated before it was deleted", open_)
 
 
-def _partitions_of(facts: Facts, alias: str, topics: Iterable[str]) -> list[tuple[str, int]]:
+def _partitions_of(facts: Facts, alias: str, topics: Iterable[str]) -> list[Partition]:
     """The topic's partitions on ``alias``; partition 0 for a topic that is missing, so that it counts as unobserved."""
     there = _there(facts, alias) or {}
-    return [(name, index) for name in topics for index in range(there[name].partitions if name in there else 1)]
+    return [
+        Partition(name, index) for name in topics for index in range(there[name].partitions if name in there else 1)
+    ]
 
 
 def _not_observed(facts: Facts, alias: str, rows: Iterable[Mapping[str, Any]]) -> list[str]:
@@ -429,19 +483,22 @@ def _aged(one: Expiring) -> bool:
 def _expiry(facts: Facts) -> Finding:
     if facts.expiring is None:
         return _not_known(facts, "expiring")
+    limit, deleted = facts.limits.expiry, "the oldest unreplicated record is deleted"
+    by_size = " by retention.bytes, estimated from the size of a record"
     soon = [
-        f"{one.place}: the oldest unreplicated record is deleted in {max(0.0, one.left):.0f} s"
+        f"{one.place}: {deleted} in {max(0.0, left):.0f} s{how}"
         for one in facts.expiring
-        if one.left is not None and one.left < facts.limits.expiry
+        for left, how in ((one.left, ""), (one.left_by_size, by_size))
+        if left is not None and left < limit
     ]
     # The check flow_lag reports a record of unknown age.
     open_ = [
-        f"{one.place}: the time until the oldest unreplicated record is deleted is unknown"
+        f"{one.place}: the time until {deleted}{how} is unknown"
         for one in facts.expiring
-        if one.left is None and _aged(one)
+        for left, how in ((one.left, ""), (one.left_by_size, " by retention.bytes"))
+        if left is None and _aged(one)
     ]
-    good = f"unreplicated records are retained for at least another {facts.limits.expiry:g} s"
-    return _none_of(soon, good, open_)
+    return _none_of(soon, f"unreplicated records are retained for at least another {limit:g} s", open_)
 
 
 def _decided(facts: Facts) -> Finding:
@@ -562,8 +619,19 @@ def _none_after(facts: Facts) -> Finding:
 def _no_undeclared_groups(facts: Facts) -> Finding:
     if facts.undeclared_groups is None or facts.undeclared_groups.get(facts.x) is None:
         return _not_known(facts, "undeclared_groups")
+    if facts.share_groups is None:
+        return _not_known(facts, "share_groups")
     texts = [f'"{group}" on {alias}' for alias, groups in facts.undeclared_groups.items() for group in groups]
+    shared = sorted(facts.share_groups.keys() - set(facts.local_groups))
+    texts += [f'"{group}" on {facts.x} (a share group, which is not moved)' for group in shared]
     return _none_of(texts, "every group that reads these topics is in the inventory")
+
+
+def _all_joined(facts: Facts) -> Finding:
+    if facts.unjoined is None:
+        return _not_known(facts, "pattern_matches")
+    texts = [f'the {row["kind"]} "{row["name"]}" has not joined' for row in facts.unjoined]
+    return _none_of(texts, "no pattern takes anything else")
 
 
 def _rights(facts: Facts) -> Finding:
@@ -658,15 +726,25 @@ CHECKS = (
         "topics",
         "Do all topics and their replicas exist?",
         _exist,
-        "Run the playbook enable, which creates them, or remove the topic from the inventory.",
+        "Run the playbook enable, which creates them, or remove the topic from the inventory. A topic that only a"
+        " pattern takes leaves the pair then.",
         ("cluster_from", "cluster_to"),
+    ),
+    Check(
+        "patterns",
+        "Is everything that the patterns of the inventory take on {x} in the pair?",
+        _all_joined,
+        "Run the playbook enable, with which they join the pair, or add them to exclude. Nothing replicates them, and a"
+        " planned cutover is refused.",
+        ("cluster_from", "journal"),
     ),
     Check(
         "topic_ids",
         "Does every topic still have the topic id in the journal?",
         _same_ids,
         "A flow would continue from a wrong offset. Run disable, delete the replica, and run enable with"
-        " kafka_dr_copy_again. If the engine refuses that, use another topic name.",
+        " kafka_dr_copy_again. If the engine refuses that, use another topic name. If topics have no id, upgrade the"
+        " brokers.",
         ("topics", "journal"),
     ),
     Check(
@@ -695,8 +773,26 @@ CHECKS = (
         "writable",
         "Can producers with acks=all write on {y}?",
         _writable,
-        "Add replicas or lower min.insync.replicas. Otherwise the brokers refuse every such write.",
+        "Start the missing brokers. If none is missing, add replicas or lower min.insync.replicas. Until then the"
+        " brokers refuse every such write.",
         ("topics",),
+    ),
+    Check(
+        "journal_writable",
+        "Do both clusters accept writes to the topics of the journal and of the flows?",
+        _journal_writable,
+        "Start the missing brokers. If none is missing, add replicas or lower min.insync.replicas. No phase runs"
+        " without the journal.",
+        ("retention",),
+        (CONTROLLED,),
+    ),
+    Check(
+        "unclean_elections",
+        "Is unclean leader election disabled for all topics of the pair?",
+        _unclean,
+        "Set unclean.leader.election.enable=false (kafka_topic). An unclean election deletes acknowledged records, also"
+        " those that the flow has replicated already.",
+        ("topics", "retention"),
     ),
     Check(
         "leaders_from",
@@ -788,7 +884,7 @@ CHECKS = (
         "flow_expiry",
         "Are unreplicated records retained long enough to be replicated?",
         _expiry,
-        "Raise retention.ms on {x} now; then find out why the flow lags.",
+        "Raise retention.ms and retention.bytes on {x} now; then find out why the flow lags.",
         ("flow", "leaders_from", "flow_fits"),
     ),
     Check(
@@ -802,7 +898,7 @@ CHECKS = (
     Check(
         "foreign_writes",
         "Are the flows the only writers of their replicas?",
-        _in_no_flow("foreign_writes", "{found}", "only the flows write into the replicas"),
+        _foreign_writes,
         "Stop the other writer: its records are never replicated back. To continue anyway, set"
         " kafka_dr_accept_foreign_writers.",
         ("flow", "workers_from", "partitions"),
@@ -812,7 +908,7 @@ CHECKS = (
         "Is the source connector of {y}->{x} RUNNING?",
         lambda facts: (
             _yes("with the policy identity this flow is stopped until the applications live on the other cluster")
-            if facts.naming.policy == "identity"
+            if facts.naming.one_flow_at_a_time
             else _connectors("back", ("source",))(facts)
         ),
         "Read the worker's log, then run the playbook enable. Failback needs this flow.",
@@ -822,7 +918,7 @@ CHECKS = (
     Check(
         "back_carries",
         "Does the flow {y}->{x} replicate every topic and group in the inventory?",
-        lambda facts: _yes("it is stopped") if facts.naming.policy == "identity" else _carries("back")(facts),
+        lambda facts: _yes("it is stopped") if facts.naming.one_flow_at_a_time else _carries("back")(facts),
         "Run the playbook enable, which declares them.",
         ("back",),
         (CONTROLLED,),
@@ -830,7 +926,7 @@ CHECKS = (
     Check(
         "back_progress",
         "Does the flow {y}->{x} replicate records?",
-        lambda facts: _yes("it is stopped") if facts.naming.policy == "identity" else _makes_progress("back")(facts),
+        lambda facts: _yes("it is stopped") if facts.naming.one_flow_at_a_time else _makes_progress("back")(facts),
         "A connector in state RUNNING may make no progress. Read the worker's log.",
         ("back", "back_carries", "leaders_from", "leaders_to", "partitions", "topic_ids"),
         (CONTROLLED,),
@@ -869,7 +965,8 @@ CHECKS = (
         "undeclared_groups",
         "Is every group that reads these topics in the inventory?",
         _no_undeclared_groups,
-        "Add the group to kafka_dr_groups (mode: local if it stays on its cluster), or delete it if it is unused.",
+        "Add the group to kafka_dr_groups (mode: local if it stays on its cluster, and for a share group), or delete it"
+        " if it is unused. If a pattern takes it, run the playbook enable.",
         ("topics",),
     ),
     Check(

@@ -59,7 +59,7 @@ def flow_goals(pair: PairSpec, state: str, at: str) -> list[FlowGoal]:
 
 def _live(pair: PairSpec, active: str) -> list[FlowGoal]:
     """The applications live on ``active``."""
-    toward_active = STOPPED if pair.naming.policy == "identity" else RUNNING
+    toward_active = STOPPED if pair.naming.one_flow_at_a_time else RUNNING
     return [
         FlowGoal(
             name,

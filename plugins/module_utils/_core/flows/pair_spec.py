@@ -14,7 +14,8 @@ from itertools import permutations
 from typing import Any
 
 from ..errors import DrError
-from ..names import CONNECTORS, JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name
+from ..names import CONNECTORS, JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name, naming_of
+from ..resources.name_patterns import NamePattern
 
 __all__ = ["DEFAULTS", "ClusterSpec", "PairSpec"]
 
@@ -24,6 +25,7 @@ DEFAULTS: Mapping[str, Any] = {
     "home": "",
     "groups": (),
     "group_topics": {},
+    "patterns": {},
     "policy": "default",
     "separator": ".",
     "journal_topic": JOURNAL_TOPIC,
@@ -68,6 +70,8 @@ class PairSpec:
     groups: tuple[str, ...]
     #: The originals that a group reads. A group without an entry reads the topics on which it has committed offsets.
     group_topics: Mapping[str, tuple[str, ...]]
+    #: Patterns of the inventory by kind, ``topics`` and ``groups``. The fields of that name hold what they took.
+    patterns: Mapping[str, tuple[NamePattern, ...]]
     naming: Naming
     #: Alias of the cluster where the applications live until a cutover moves them.
     home: str
@@ -94,7 +98,8 @@ class PairSpec:
         """
         given = {**DEFAULTS, **pair}
         for key in ("clusters", "topics"):
-            if not given.get(key):
+            # Before a pattern has taken a name, the pair has no topic.
+            if not given.get(key) and not (key == "topics" and given["patterns"].get(key)):
                 hint = "Set the option pair to kafka_dr_pair.spec."
                 raise DrError("bad_option", f'The option pair has no "{key}".', hint)
         ids = cluster_ids or {}
@@ -108,7 +113,8 @@ class PairSpec:
             topics=tuple(given["topics"]),
             groups=tuple(given["groups"]),
             group_topics={group: tuple(topics) for group, topics in given["group_topics"].items()},
-            naming=Naming(given["policy"], given["separator"]),
+            patterns={kind: tuple(map(NamePattern.of, entries)) for kind, entries in given["patterns"].items()},
+            naming=naming_of(given["policy"], given["separator"]),
             home=given["home"] or next(iter(clusters)),
             journal_topic=given["journal_topic"],
             state_topic=given["state_topic"],
@@ -130,11 +136,6 @@ class PairSpec:
         """Names of the flow that has ``alias`` as its source, and of the other one."""
         away = next(name for name, (source, _target) in self.flows.items() if source == alias)
         return away, next(name for name in self.flows if name != away)
-
-    def flow_from(self, source: str) -> tuple[str, str]:
-        """Source and target of the flow that replicates from ``source``; raises ``unknown_alias``."""
-        self.require_alias(source)
-        return self.flows[self.away_and_toward(source)[0]]
 
     def require_alias(self, alias: str) -> None:
         """Raise ``unknown_alias`` unless a cluster has this alias."""

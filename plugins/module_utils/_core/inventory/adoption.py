@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..._engines.finding import engine_inventory
-from ..names import CONNECTORS, Naming, flow_name, offsets_topic
+from ..names import CONNECTORS, Naming, PrefixedNaming, flow_name, naming_of, offsets_topic
 from ..schema import Key, check_mapping, nearest
 
 __all__ = ["adopted_flow", "check_adopt", "config_problems", "undeclared_topics"]
@@ -30,7 +30,6 @@ _KEYS = {
     "group": Key(),
     "leave_topics": Key("list", default=[]),
 }
-_POLICIES = {"default": "DefaultReplicationPolicy", "identity": "IdentityReplicationPolicy"}
 
 
 def check_adopt(pair: Mapping[str, Any]) -> list[str]:
@@ -41,10 +40,10 @@ def check_adopt(pair: Mapping[str, Any]) -> list[str]:
     refused = engine_inventory(pair["engine"]).refusals.adoption
     if refused:
         return [f'kafka_dr_adopt cannot be used with kafka_dr_engine "{pair["engine"]}": {refused}.']
-    if pair["policy"] == "identity":
+    if naming_of(pair["policy"]).starts_at_cut:
         return [
-            'kafka_dr_adopt is not needed with kafka_dr_policy "identity": enable finds by content where a flow starts.'
-            " Stop the other connector, and remove kafka_dr_adopt."
+            f'kafka_dr_adopt is not needed with kafka_dr_policy "{pair["policy"]}": enable finds by content where a'
+            " flow starts. Stop the other connector, and remove kafka_dr_adopt."
         ]
     flows = [flow_name(*ends) for ends in _directions(pair["clusters"])]
     problems = []
@@ -120,7 +119,7 @@ def config_problems(part: str, config: Mapping[str, str], source: str, target: s
         "target.cluster.alias": (target, ""),
     }
     if part == "source":
-        wanted["replication.policy.class"] = (_POLICIES[naming.policy], _POLICIES["default"])
+        wanted["replication.policy.class"] = (naming.java_class, PrefixedNaming.java_class)
         wanted["replication.policy.separator"] = (naming.separator, ".")
         wanted["transforms"] = ("", "")
         wanted["predicates"] = ("", "")

@@ -32,7 +32,8 @@ def part_of(
     groups of the Ansible inventory with their hosts.
     """
     owners = {topic["name"]: topic.pop("application") for topic in pair["topics"]}
-    names = sorted({owner for owner in owners.values() if owner is not None})
+    owned = [*owners.values(), *(entry["application"] for entry in pair["patterns"]["topics"])]
+    names = sorted({owner for owner in owned if owner is not None})
     pair["application"] = wanted if names else None
     if not names:
         return [] if wanted is None else [f'kafka_dr_application is "{wanted}", but no topic names an application.']
@@ -45,10 +46,18 @@ def part_of(
     if problems:
         return problems
     groups = _owners_of_groups(pair, owners)
+    pair["patterns"] = _patterns(pair, owners)
     pair["topics"] = [topic for topic in pair["topics"] if owners[topic["name"]] == wanted]
     pair["groups"] = [one for one in pair["groups"] if one["mode"] == "local" or groups[one["name"]] == {wanted}]
     pair["clients"] = [client for client in pair["clients"] if _owners_of(_topics(client), owners) == {wanted}]
     return []
+
+
+def _patterns(pair: Mapping[str, Any], owners: Mapping[str, str | None]) -> dict[str, list[dict[str, Any]]]:
+    """The patterns of the application. Those of groups are its own if they declare topics of it only."""
+    wanted, patterns = pair["application"], pair["patterns"]
+    groups = [entry for entry in patterns["groups"] if _owners_of(entry["topics"] or [], owners) == {wanted}]
+    return {"topics": [entry for entry in patterns["topics"] if entry["application"] == wanted], "groups": groups}
 
 
 def _check_topics(pair: Mapping[str, Any], owners: Mapping[str, str | None], names: Iterable[str]) -> list[str]:

@@ -21,7 +21,7 @@ from ..security import is_secret, java_properties
 
 __all__ = ["SCHEMA", "AuditRules", "audit_plan", "cluster_part", "secrets_name"]
 
-SCHEMA = "switchback.kafka_dr/audit-plan/1"
+SCHEMA = "switchback.kafka_dr/audit-plan/2"
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def audit_plan(
         for flow in flows
         for topic in pair.topics
         # With the policy identity, no record was replicated in the other direction before the first cutover.
-        if pair.naming.policy == "default" or flow[0] == active or left[passive]
+        if not pair.naming.one_flow_at_a_time or flow[0] == active or left[passive]
     ]
     run = "none" if state.run is None else state.run.id
     return {"schema": SCHEMA, "run": run, "pair": pair.name, "clusters": dict(clusters), "topics": topics}
@@ -91,9 +91,9 @@ def _topic(
     source, target = flow
     passive = target if source == active else source
     replica = pair.naming.replica(source, topic)
-    identity, online = pair.naming.policy == "identity", source == active
+    shared, online = pair.naming.flows_write_originals, source == active
     ends = cut = None
-    if identity and not online:
+    if shared and not online:
         # Only the records before the last move: both logs continue after these ends.
         ends, cut = (left[passive].get(name, {}).get(topic, {}) for name in ("ends", "cut"))
     whole = {"start": None, "end": None}
@@ -116,7 +116,7 @@ def _topic(
         ],
         # With the policy identity both directions have the same records. Offsets are judged where both ends are known.
         "committed_offsets": []
-        if identity and online
+        if shared and online
         else _committed_offsets(left, source, target, topic, replica, active),
     }
 

@@ -14,7 +14,7 @@ from typing import Any
 from ..cutover_types import CUTOVER_TYPES
 from ..schema import Key, nearest
 
-__all__ = ["HOOK_KEYS", "MOMENTS", "check_hook", "hook_lines", "hooks_at", "hooks_by_moment"]
+__all__ = ["HOOK_KEYS", "MOMENTS", "check_hook", "hook_lines", "hooks_at", "hooks_by_moment", "steps_by_phase"]
 
 # By type, the moments of a run: its phases, ``run`` and ``undo``.
 MOMENTS: dict[str, tuple[str, ...]] = {name: (*one.phases, "run", "undo") for name, one in CUTOVER_TYPES.items()}
@@ -70,6 +70,25 @@ def hooks_at(hooks: Sequence[Mapping[str, Any]], when: str, phase: str, cutover_
     return [
         dict(hook) for hook in hooks if (hook["when"], hook["phase"]) == (when, phase) and cutover_type in hook["types"]
     ]
+
+
+def steps_by_phase(hooks: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[dict[str, str]]]]:
+    """By type of cutover and phase, the task files of the role ``cutover`` that run, in order.
+
+    ``when`` is the moment of the hooks that a file runs. Phases without hooks have no file that would look for them.
+    """
+
+    def steps(kind: str, phase: str) -> list[dict[str, str]]:
+        before, after = (["hooks.yml"] if hooks_at(hooks, when, phase, kind) else [] for when in ("before", "after"))
+        # Once the applications work, and before the audit, which may take longer than the move.
+        shown = ["arrived.yml"] if phase == "flows" else []
+        files = [
+            ("before", file) for file in ("begin_phase.yml", *shown, "deadline.yml", *before, f"phase_{phase}.yml")
+        ]
+        files += [("after", file) for file in after]
+        return [{"phase": phase, "file": file, "when": when} for when, file in files]
+
+    return {name: {phase: steps(name, phase) for phase in kind.phases} for name, kind in CUTOVER_TYPES.items()}
 
 
 def hook_lines(hooks: Sequence[Mapping[str, Any]], cutover_type: str) -> list[str]:

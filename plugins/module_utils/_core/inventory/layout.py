@@ -8,17 +8,19 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Any
 
 from ..._engines.finding import engine_inventory
 from ..cutover_types import as_variables
-from ..names import HEARTBEATS, Naming, salvage_topic
-from ..resources.acl import bans, client_acls
+from ..names import HEARTBEATS, Naming, naming_of, rehearsal_alias, rehearsal_separator, salvage_topic
+from ..resources.account_rights import ACCOUNTS, Place, grouped, rights_of
+from ..resources.acl import Acl, bans, client_acls
 from ..security import librdkafka_properties
-from .hooks import MOMENTS, hook_lines, hooks_by_moment
+from .hooks import MOMENTS, hook_lines, hooks_by_moment, steps_by_phase
+from .patterns import patterns_of
 
 __all__ = [
     "client_batches",
@@ -27,15 +29,19 @@ __all__ = [
     "laid_out",
     "larger_replicas",
     "pair_option",
+    "place",
     "salvage_topics",
     "unequal_partitions",
 ]
 
+# What a topic for a tail accepts at least, as the journal: the limit of an original may not be declared.
+_SALVAGE_BYTES = 8 * 1024 * 1024
+
 
 def _live_flows(pair: Mapping[str, Any], active: str) -> list[dict[str, str]]:
     """Source and target of the flows that replicate while the applications live on ``active``."""
-    identity = pair["policy"] == "identity"
-    flows = [flow for flow in pair["flows"].values() if not identity or flow["source"] == active]
+    one = naming_of(pair["policy"]).one_flow_at_a_time
+    flows = [flow for flow in pair["flows"].values() if not one or flow["source"] == active]
     return [{end: flow[end] for end in ("source", "target")} for flow in flows]
 
 
@@ -46,12 +52,14 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
 
     ``live_flows``: by active alias, source and target of each flow that replicates then. ``lists``: by alias, the lists
     of an engine that has lists. ``rights``: by alias, the ACLs of the declared clients for ``kafka_acl``, and those
-    that it must ``keep``: the fence. ``endpoints``: by alias and client, the values for an endpoint template.
+    that it must ``keep``: the fence; also ``accounts``, the ACLs of the declared accounts, and ``lines``, all of them
+    with their reasons as text. ``endpoints``: by alias and client, the values for an endpoint template.
     ``names``: by alias, originals and replicas; ``observed_topics``: these and the topics that the flows create.
     ``syncs``: by alias, its offset-syncs topics; ``offset_syncs``: by flow, the alias and the name of its own.
     ``flow_topics``: by alias, the topics that the flows create, for ``kafka_topic``. ``hooks_at``: by type of cutover
-    and moment, the hooks that run then; ``hook_lines``: by type, the same as lines of text. ``salvage_topics``: the
-    topics for a tail that is not replayed into its own topic, for ``kafka_topic``.
+    and moment, the hooks that run then; ``hook_lines``: by type, the same as lines of text. ``steps``: by type and
+    phase, the task files that run. ``salvage_topics``: the topics for a tail that is not replayed into its own topic,
+    for ``kafka_topic``.
     """
     endpoints = {
         alias: {client["name"]: endpoint(pair, client, alias) for client in pair["clients"]}
@@ -75,10 +83,11 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
         "names": {alias: _names(pair, alias) for alias in pair["clusters"]},
         "flow_topics": {alias: _flow_topics(pair, alias) for alias in pair["clusters"]},
         "hooks_at": hooks_by_moment(pair["hooks"]),
+        "steps": steps_by_phase(pair["hooks"]),
         "hook_lines": {kind: hook_lines(pair["hooks"], kind) for kind in MOMENTS},
         "salvage_topics": salvage_topics(pair["topics"]),
         "endpoints": endpoints,
-        "rights": {alias: _rights(pair, endpoints[alias]) for alias in pair["clusters"]},
+        "rights": {alias: _rights(pair, endpoints[alias], alias) for alias in pair["clusters"]},
     }
 
 
@@ -88,6 +97,7 @@ def pair_option(pair: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **{key: pair[key] for key in same},
         "topics": [topic["name"] for topic in pair["topics"]],
+        "patterns": patterns_of(pair),
         "journal_topic": pair["journal"]["name"],
         "state_topic": pair["state"]["name"],
         "accept_foreign_writers": pair["accept_foreign_writers"],
@@ -95,15 +105,70 @@ def pair_option(pair: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _rights(pair: Mapping[str, Any], endpoints: Mapping[str, Any]) -> dict[str, Any]:
+def place(pair: Mapping[str, Any], alias: str) -> Place:
+    """The names on ``alias`` that the rights of accounts refer to."""
+    (other,) = [name for name in pair["clusters"] if name != alias]
+    naming = naming_of(pair["policy"], pair["separator"])
+    originals = [topic["name"] for topic in pair["topics"]]
+    replicas = [] if naming.keeps_names else [naming.replica(other, name) for name in originals]
+    return Place(
+        pair=pair["name"],
+        other=other,
+        topics=originals,
+        replicas=replicas,
+        checkpoints=[naming.checkpoints(other)],
+        replicated_heartbeats=naming.heartbeats(other),
+        heartbeats=HEARTBEATS if "heartbeat" in pair["parts"] else "",
+        syncs=[flow["syncs"]["topic"]["name"] for flow in pair["flows"].values() if flow["syncs"]["on"] == alias],
+        groups=pair["groups"],
+        salvage_topics=[topic["name"] for topic in salvage_topics(pair["topics"])],
+        own=[pair["journal"]["name"], pair["state"]["name"]],
+        flows_write_originals=naming.flows_write_originals,
+        application=bool(pair["application"]),
+        deletes_syncs=not engine_inventory(pair["engine"]).capabilities.offsets_writable,
+        separator=pair["separator"],
+        rehearsal_other=rehearsal_alias(other, pair["separator"]),
+        rehearsal_separator=rehearsal_separator(pair["separator"]),
+        rehearsal_pair="-".join(sorted(rehearsal_alias(name, pair["separator"]) for name in pair["clusters"])),
+        workers=str(pair["accounts"]["workers"].get(alias) or ""),
+    )
+
+
+def _account_acls(pair: Mapping[str, Any], here: Place) -> list[dict[str, Any]]:
+    return [
+        asdict(Acl(principal, right.resource_type, right.name, right.operation, right.pattern_type))
+        for account in ACCOUNTS
+        if (principal := pair["accounts"][account])
+        for right in rights_of(account, here)
+    ]
+
+
+def _right_lines(pair: Mapping[str, Any], here: Place) -> list[str]:
+    """One line for each account, operation and reason, with all names of resources."""
+    who = {account: pair["accounts"][account] or f"kafka_dr_accounts.{account} is not set" for account in ACCOUNTS}
+    return [
+        f"{account} ({who[account]}): {operation} {kind} {pattern} {names} [{why}]"
+        for account in ACCOUNTS
+        for operation, kind, pattern, names, why in grouped(rights_of(account, here))
+    ]
+
+
+def _rights(pair: Mapping[str, Any], endpoints: Mapping[str, Any], alias: str) -> dict[str, Any]:
     principals = sorted({client["principal"] for client in pair["clients"] if client["principal"]})
     fence = bans([topic["name"] for topic in pair["topics"]], principals)
     wanted = [acl for client in pair["clients"] for acl in client_acls(client, endpoints[client["name"]])]
-    return {"principals": principals, "acls": wanted, "keep": [asdict(ban) for ban in fence]}
+    here = place(pair, alias)
+    return {
+        "principals": principals,
+        "acls": wanted,
+        "keep": [asdict(ban) for ban in fence],
+        "accounts": _account_acls(pair, here),
+        "lines": [*_right_lines(pair, here), *(f"application {Acl(**acl).sentence()}" for acl in wanted)],
+    }
 
 
 def _names(pair: Mapping[str, Any], alias: str) -> list[str]:
-    naming = Naming(pair["policy"], pair["separator"])
+    naming = naming_of(pair["policy"], pair["separator"])
     originals = [topic["name"] for topic in pair["topics"]]
     others = [flow["source"] for flow in pair["flows"].values() if flow["target"] == alias]
     return list(dict.fromkeys([*originals, *(naming.replica(other, name) for other in others for name in originals)]))
@@ -115,9 +180,9 @@ def _flow_topics(pair: Mapping[str, Any], alias: str) -> list[dict[str, Any]]:
     Source: MirrorSourceConfig, MirrorCheckpointConfig and MirrorHeartbeatConfig of Kafka 4.3. Each connector creates
     its topics on its target.
     """
-    naming = Naming(pair["policy"], pair["separator"])
+    naming = naming_of(pair["policy"], pair["separator"])
     (other,) = [name for name in pair["clusters"] if name != alias]
-    copies = {} if pair["policy"] == "identity" else pair["topics"]
+    copies = [] if naming.keeps_names else pair["topics"]
     rows = [(naming.replica(other, topic["name"]), topic["partitions"], "source") for topic in copies]
     rows += [(naming.heartbeats(other), 1, "source"), (naming.checkpoints(other), 1, "checkpoint")]
     rows += [(HEARTBEATS, 1, "heartbeat")] if "heartbeat" in pair["parts"] else []
@@ -165,40 +230,58 @@ def unequal_partitions(
     return texts
 
 
-def larger_replicas(found: Mapping[str, Sequence[Mapping[str, Any]]], pair: Mapping[str, Any]) -> list[str]:
+def larger_replicas(
+    found: Mapping[str, Sequence[Mapping[str, Any]]],
+    topics: Sequence[Mapping[str, Any]],
+    flows: Iterable[tuple[str, str]],
+    naming: Naming,
+) -> list[str]:
     """Replicas with more partitions than their original has or will get, in words.
 
     ``found``: as for ``unequal_partitions``. MirrorMaker 2 adds missing partitions to a replica, but removes none.
     """
-    if pair["policy"] == "identity":
+    if naming.keeps_names:
         return []
-    naming = Naming(pair["policy"], pair["separator"])
     counts = {
         alias: {topic["name"]: topic["partitions"] for topic in rows if topic["exists"]}
         for alias, rows in found.items()
     }
     texts = []
-    for flow in pair["flows"].values():
-        for topic in pair["topics"]:
-            replica = naming.replica(flow["source"], topic["name"])
-            has = counts[flow["target"]].get(replica, 0)
-            wanted = max(topic["partitions"], counts[flow["source"]].get(topic["name"], 0))
+    for source, target in flows:
+        for topic in topics:
+            replica = naming.replica(source, topic["name"])
+            has = counts[target].get(replica, 0)
+            wanted = max(topic["partitions"], counts[source].get(topic["name"], 0))
             if has > wanted:
-                texts.append(f'"{replica}" has {has} partitions on {flow["target"]}, "{topic["name"]}" has {wanted}')
+                texts.append(f'"{replica}" has {has} partitions on {target}, "{topic["name"]}" has {wanted}')
     return texts
 
 
 def salvage_topics(topics: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Topics for a tail that is not replayed into its own topic, for ``kafka_topic``. Their records never expire."""
+    """Topics for a tail that is not replayed into its own topic, for ``kafka_topic``. Their records never expire.
+
+    They accept twice as much as the originals: headers name the origin of each record, and lz4, with which a replay
+    compresses, may compress less than the original's codec.
+    """
     return [
         {
             "name": salvage_topic(topic["name"]),
             "partitions": topic["partitions"],
             "replication_factor": topic["replication_factor"],
-            "config": {"cleanup.policy": "delete", "retention.ms": -1},
+            "config": {
+                "cleanup.policy": "delete",
+                "retention.ms": -1,
+                "max.message.bytes": min(max(_SALVAGE_BYTES, 2 * _largest_message(topic["config"])), 2**31 - 1),
+            },
         }
         for topic in topics
     ]
+
+
+def _largest_message(config: Mapping[str, Any]) -> int:
+    """The declared ``max.message.bytes``; 0 if it is not declared or not a number."""
+    text = str(config.get("max.message.bytes", ""))
+    return int(text) if text.isdecimal() else 0
 
 
 def client_batches(clients: Sequence[Mapping[str, Any]], groups: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
@@ -248,7 +331,7 @@ def endpoint(pair: Mapping[str, Any], client: Mapping[str, Any], alias: str) -> 
 
     ``topics``: originals, which producers write. ``subscribe``: originals and replicas, which consumers read.
     """
-    naming = Naming(pair["policy"], pair["separator"])
+    naming = naming_of(pair["policy"], pair["separator"])
     cluster = pair["clusters"][alias]
     other = next(name for name in pair["clusters"] if name != alias)
     originals = list(client["topics"])

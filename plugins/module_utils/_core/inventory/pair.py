@@ -16,10 +16,12 @@ from typing import Any
 from ..._engines.finding import DEFAULT, engine_inventory, engines, inventories
 from ..._engines.inventory import STEPS, Check, EngineInventory
 from ..errors import DrError
-from ..names import CONNECTORS, JOURNAL_TOPIC, STATE_TOPIC, Naming, flow_name, is_internal
+from ..names import CONNECTORS, JOURNAL_TOPIC, POLICIES, STATE_TOPIC, Naming, flow_name, is_internal, naming_of
+from ..resources.account_rights import ACCOUNTS
 from ..resources.retention import without_retention
 from ..schema import Key, check_mapping, is_set, nearest, printable
 from ..schema import names as split_names
+from . import patterns
 from .adoption import adopted_flow, check_adopt
 from .applications import part_of
 from .hooks import HOOK_KEYS, check_hook
@@ -32,7 +34,7 @@ _ALIAS = re.compile(r"[A-Za-z0-9_-]+")
 _WEEK_MS = 604_800_000
 
 _VARIABLES: dict[str, Key] = {
-    "policy": Key(default="default", choices=("default", "identity")),
+    "policy": Key(default="default", choices=tuple(POLICIES)),
     "separator": Key(default="."),
     "home": Key(required=True),
     "run_on": Key(default="localhost"),
@@ -45,6 +47,7 @@ _VARIABLES: dict[str, Key] = {
     "hold_retention": Key("flag", default=False),
     "flow": Key("dict", default={}),
     "adopt": Key("dict", default={}),
+    "accounts": Key("dict", default={}),
 }
 # Variables of a run, not of the pair. They are listed to detect misspelt names.
 RUN_VARIABLES = {
@@ -56,6 +59,8 @@ RUN_VARIABLES = {
     "fence": Key(choices=("auto", "acl", "none")),
     "fence_logins": Key("dict"),
     "report_dir": Key(),
+    "discover_file": Key(),
+    "discover_overwrite": Key("flag"),
     "lower": Key(choices=("auto", "fail", "lower", "keep")),
     "although_healthy": Key("flag"),
     "disaster_stop_timeout": Key("number"),
@@ -98,7 +103,7 @@ RUN_VARIABLES = {
     "accept_newer_keys": Key("names"),
     "salvage": Key(choices=("list", "export", "replay")),
     "salvage_into": Key(choices=("salvage", "original")),
-    "audit": Key("flag"),
+    "audit": Key("flag", choices=("true", "false", "later")),
     "audit_dir": Key(),
     "audit_accept": Key("dict"),
     "audit_guarantee": Key(choices=("at_least_once", "exactly_once")),
@@ -120,18 +125,23 @@ _CLUSTER = {
     "client": Key("dict", default={}),
     "admin_client": Key("dict"),
 }
+_PATTERN_KEYS = {"match": Key(), "exclude": Key("words", default=[])}
 _TOPIC_KEYS = {
-    "name": Key(required=True),
+    "name": Key(),
+    **_PATTERN_KEYS,
     "application": Key(),
-    "partitions": Key("int", required=True),
+    "partitions": Key("int"),
     "replication_factor": Key("int"),
     "config": Key("dict", default={}),
 }
 _GROUP_KEYS = {
-    "name": Key(required=True),
+    "name": Key(),
+    **_PATTERN_KEYS,
     "mode": Key(default="moved", choices=("moved", "local")),
     "topics": Key("words"),
 }
+# Principals of this collection and of the flows, and the `group.id` of the workers by alias.
+_ACCOUNT_KEYS = {**dict.fromkeys(ACCOUNTS, Key()), "workers": Key("dict", default={})}
 _FLOW_KEYS = {
     "replication_factor": Key("int"),
     "tasks_max": Key("int"),
@@ -180,16 +190,18 @@ def derive_pair(
     given: Mapping[str, Any],
     known: Mapping[str, Key] | None = None,
     hosts: Mapping[str, Sequence[str]] | None = None,
+    resolved: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Check the ``kafka_dr_*`` variables (``given`` without that prefix) and return the pair derived from them.
 
     Raises ``inventory_invalid`` with every problem, so that one run shows all of them. ``known``: further valid
     variable names (those of roles). ``hosts``: groups of the Ansible inventory with their hosts, including ``all``;
-    None: hosts of clients are not checked.
+    None: hosts of clients are not checked. ``resolved``: the topics and groups that patterns take, see
+    ``patterns.expand``. None: they are not known yet.
     """
     problems = _unknown_variables(given, known or {})
     pair, wrong_types, broken = _of_right_types(given)
-    problems += wrong_types
+    problems += wrong_types + patterns.expand(pair, resolved)
     for needs, check in (*_CHECKS, *VALUE_CHECKS, *_engine_checks(pair["engine"])):
         if not broken & set(needs.split()):
             problems += check(pair)
@@ -243,19 +255,26 @@ def _mappings(known: Mapping[str, EngineInventory]) -> dict[str, Mapping[str, Ke
 def _check_parts(pair: dict[str, Any]) -> tuple[list[str], set[str]]:
     """Restrict ``pair`` to items whose keys have the right types. Return the problems and the variables with them."""
     mappings = _mappings(inventories())
-    problems: dict[str, list[str]] = {name: [] for name in (*mappings, *_LISTS, "flow")}
+    problems: dict[str, list[str]] = {name: [] for name in (*mappings, *_LISTS, "flow", "accounts")}
     for name, keys in mappings.items():
         checked = {str(key): check_mapping(f"kafka_dr_{name}.{key}", item, keys) for key, item in pair[name].items()}
         pair[name] = {key: value for key, (value, found) in checked.items() if not found}
         problems[name] = [text for value, found in checked.values() for text in found]
     for name, keys in _LISTS.items():
         items = [{"name": item} if name == "groups" and isinstance(item, str) else item for item in pair[name]]
-        results = [check_mapping(f"kafka_dr_{name}[{index}]", item, keys) for index, item in enumerate(items)]
+        results = [_check_entry(f"kafka_dr_{name}[{index}]", item, keys) for index, item in enumerate(items)]
         pair[name] = [value for value, found in results if not found]
         problems[name] = [text for value, found in results for text in found]
     flow, problems["flow"] = check_mapping("kafka_dr_flow", pair["flow"], _FLOW_KEYS)
     pair["flow"] = check_mapping("", {}, _FLOW_KEYS)[0] if problems["flow"] else flow
+    accounts, problems["accounts"] = check_mapping("kafka_dr_accounts", pair["accounts"], _ACCOUNT_KEYS)
+    pair["accounts"] = check_mapping("", {}, _ACCOUNT_KEYS)[0] if problems["accounts"] else accounts
     return [text for found in problems.values() for text in found], {name for name in problems if problems[name]}
+
+
+def _check_entry(where: str, item: Any, keys: Mapping[str, Key]) -> tuple[dict[str, Any], list[str]]:
+    value, problems = check_mapping(where, item, keys)
+    return value, problems or (patterns.entry_problems(where, value) if "match" in keys else [])
 
 
 def _check_together(pair: dict[str, Any], broken: set[str], hosts: Mapping[str, Sequence[str]]) -> list[str]:
@@ -299,13 +318,13 @@ def _check_clusters(pair: Mapping[str, Any]) -> list[str]:
 def _check_policy(pair: Mapping[str, Any]) -> list[str]:
     """Refuse a policy whose start offsets the engine cannot set (R27)."""
     refused = engine_inventory(pair["engine"]).refusals.identity
-    if pair["policy"] != "identity" or not refused:
+    if not refused or not naming_of(pair["policy"]).starts_at_cut:
         return []
-    return [f'kafka_dr_policy "identity" cannot be used with kafka_dr_engine "{pair["engine"]}": {refused}.']
+    return [f'kafka_dr_policy "{pair["policy"]}" cannot be used with kafka_dr_engine "{pair["engine"]}": {refused}.']
 
 
 def _check_none(pair: Mapping[str, Any]) -> list[str]:
-    return [] if pair["topics"] else ["kafka_dr_topics is empty: there is nothing to protect."]
+    return [] if pair["topics"] or pair["unresolved"] else ["kafka_dr_topics is empty: there is nothing to protect."]
 
 
 def _check_twice(pair: Mapping[str, Any]) -> list[str]:
@@ -319,6 +338,7 @@ def _check_twice(pair: Mapping[str, Any]) -> list[str]:
 
 def _check_topics(pair: Mapping[str, Any]) -> list[str]:
     problems = []
+    naming = naming_of(pair["policy"])
     for topic in pair["topics"]:
         name = topic["name"]
         if not is_legal_topic(name):
@@ -332,7 +352,7 @@ def _check_topics(pair: Mapping[str, Any]) -> list[str]:
         if topic["partitions"] < 1:
             problems.append(f'The topic "{name}" needs at least 1 partition, found {topic["partitions"]}.')
         alias, separator, _rest = name.partition(pair["separator"] or "\0")
-        if pair["policy"] == "default" and separator and alias in pair["clusters"]:
+        if separator and not naming.keeps_names and alias in pair["clusters"]:
             problems.append(
                 f'The topic "{name}" begins with the alias "{alias}": MirrorMaker 2 treats it as a replica and'
                 " does not replicate it. Choose other aliases."
@@ -484,8 +504,14 @@ def _journal(pair: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _copy_again_refused(engine: EngineInventory, naming: Naming) -> str:
+    """Why ``enable`` cannot follow ``kafka_dr_copy_again``; empty: it can."""
+    itself = f"with the policy {naming.policy}, enable finds the flow's start offsets itself. Remove the variable."
+    return engine.refusals.copy_again or (itself if naming.starts_at_cut else "")
+
+
 def _derived(pair: dict[str, Any]) -> dict[str, Any]:
-    naming = Naming(pair["policy"], pair["separator"])
+    naming = naming_of(pair["policy"], pair["separator"])
     home = pair["home"]
     away = next(alias for alias in pair["clusters"] if alias != home)
     moved = [group["name"] for group in pair["groups"] if group["mode"] == "moved"]
@@ -512,9 +538,10 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         "engine": pair["engine"],
         # Task files of the role replication by moment; empty: the engine needs none at that moment.
         "engine_steps": {moment: engine.steps.get(moment, "") for moment in STEPS},
-        # Why the engine cannot replicate a topic again; empty: it can.
-        "copy_again_refused": engine.refusals.copy_again,
+        "copy_again_refused": _copy_again_refused(engine, naming),
         "policy": pair["policy"],
+        "one_flow_at_a_time": naming.one_flow_at_a_time,
+        "starts_at_cut": naming.starts_at_cut,
         "separator": pair["separator"],
         "home": home,
         "away": away,
@@ -529,12 +556,19 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         "clusters": {alias: {"alias": alias, **cluster} for alias, cluster in pair["clusters"].items()},
         **{name: {alias: {"alias": alias, **site} for alias, site in pair[name].items()} for name in sites},
         "topics": topics,
+        "partition_counts": {topic["name"]: topic["partitions"] for topic in topics},
+        "patterns": pair["patterns"],
+        "pattern_lines": patterns.pattern_lines(pair["patterns"], {"topics": names, "groups": moved}),
+        "unresolved": pair["unresolved"],
+        # Alias of the cluster that was listed for the patterns; None: their names are from the journal.
+        "listed_on": pair["listed_on"],
         "hold_retention": hold,
         "groups": moved,
         "group_topics": _group_topics(pair, names),
         "local_groups": [group["name"] for group in pair["groups"] if group["mode"] == "local"],
         "clients": clients,
         "hooks": pair["hooks"],
+        "accounts": pair["accounts"],
         "flow": pair["flow"],
         "adopt": {
             flow_name(*ends): found

@@ -18,7 +18,7 @@ from typing import Any
 from ..._engines.finding import engine_inventory
 from ..checks.readiness import CHECKS
 from ..errors import DrError
-from ..names import HEARTBEATS, STATE_TOPIC, Naming, is_internal, salvage_topic
+from ..names import HEARTBEATS, STATE_TOPIC, Naming, is_internal, naming_of, salvage_topic
 from ..resources.connector_settings import FLOW_SETTINGS, as_text
 from ..resources.topic_filters import filters_of
 from ..schema import names, nearest, one_line
@@ -226,7 +226,7 @@ def _check_topic_values(pair: Mapping[str, Any]) -> list[str]:
 
 def _check_topic_names(pair: Mapping[str, Any]) -> list[str]:
     """Names on each cluster: replica names that are too long, and names whose metrics collide in Kafka."""
-    naming = Naming(pair["policy"], pair["separator"])
+    naming = naming_of(pair["policy"], pair["separator"])
     originals = [topic["name"] for topic in pair["topics"]]
     problems = []
     for alias in pair["clusters"]:
@@ -268,8 +268,19 @@ def _reserved(pair: Mapping[str, Any], naming: Naming, alias: str) -> dict[str, 
     return {**found, HEARTBEATS: "MirrorMaker 2 uses for heartbeats", pair["journal_topic"]: "", STATE_TOPIC: ""}
 
 
+def _check_salvage(pair: Mapping[str, Any]) -> list[str]:
+    if pair["salvage"] != "replay" or pair["salvage_into"] == "original":
+        return []
+    return [
+        f'The tail of the topic "{topic["name"]}" cannot be replayed into a topic of its own: the name would have'
+        f' {length} characters, wanted at most 249. Set kafka_dr_salvage_into to "original".'
+        for topic in pair["topics"]
+        if (length := len(salvage_topic(topic["name"]))) > 249 and is_legal_topic(topic["name"])
+    ]
+
+
 def _check_journal(pair: Mapping[str, Any]) -> list[str]:
-    name, naming = pair["journal_topic"], Naming(pair["policy"], pair["separator"])
+    name, naming = pair["journal_topic"], naming_of(pair["policy"], pair["separator"])
     originals = [topic["name"] for topic in pair["topics"]]
     replicas = [naming.replica(alias, topic) for alias in pair["clusters"] for topic in originals]
     reason = ""
@@ -422,7 +433,7 @@ def _check_spark_conf(given: Mapping[Any, Any]) -> list[str]:
 
 
 def _check_accepted_topics(pair: Mapping[str, Any]) -> list[str]:
-    naming = Naming(pair["policy"], pair["separator"])
+    naming = naming_of(pair["policy"], pair["separator"])
     originals = [topic["name"] for topic in pair["topics"]]
     known = {*originals, *(naming.replica(alias, name) for alias in pair["clusters"] for name in originals)}
     return [text for variable in _ACCEPTED_TOPICS for text in _unknown(variable, pair[variable], known, "topic")]
@@ -491,6 +502,7 @@ VALUE_CHECKS: tuple[tuple[str, Callable[[Mapping[str, Any]], list[str]]], ...] =
     ("engine", _check_flow),
     ("", _check_topic_values),
     ("policy separator", _check_topic_names),
+    ("topics", _check_salvage),
     ("policy separator", _check_journal),
     ("", _check_groups),
     ("", _check_applications),

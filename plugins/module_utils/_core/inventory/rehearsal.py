@@ -16,7 +16,7 @@ from typing import Any
 
 from ..._engines.finding import engine_inventory
 from ..errors import DrError
-from ..names import CONNECTORS, Naming, connector_name, flow_name
+from ..names import CONNECTORS, connector_name, flow_name, naming_of, rehearsal_alias, rehearsal_separator
 from ..security import librdkafka_properties
 from .layout import laid_out
 from .pair import derive_pair
@@ -35,13 +35,7 @@ _CLUSTER = ("bootstrap_servers", "cluster_id", "client", "admin_client")
 
 def rehearsal_aliases(pair: Mapping[str, Any]) -> dict[str, str]:
     """The rehearsal's alias of each cluster, by the pair's alias."""
-    glue = "_" if "-" in pair["separator"] else "-"
-    return {alias: f"rehearsal{glue}{alias}" for alias in pair["clusters"]}
-
-
-def _separator(pair: Mapping[str, Any]) -> str:
-    """Another separator than the pair's. Otherwise the pair's flows would replicate the rehearsal's heartbeats."""
-    return ".." if "-" in pair["separator"] else "--"
+    return {alias: rehearsal_alias(alias, pair["separator"]) for alias in pair["clusters"]}
 
 
 def rehearsal_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -60,7 +54,7 @@ def rehearsal_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, A
         {
             "engine": pair["engine"],
             "policy": pair["policy"],
-            "separator": _separator(pair),
+            "separator": rehearsal_separator(pair["separator"]),
             "run_on": pair["run_on"],
             "home": alias[active],
             "clusters": {alias[name]: _cluster(cluster, keys) for name, cluster in pair["clusters"].items()},
@@ -191,7 +185,7 @@ def _definition(client: Mapping[str, Any], options: Mapping[str, Any]) -> dict[s
 
 def belongings(rehearsal: Mapping[str, Any], alias: str) -> dict[str, list[str]]:
     """The topics, groups, connectors and ACL principals that a rehearsal creates on one cluster."""
-    naming = Naming(rehearsal["policy"], rehearsal["separator"])
+    naming = naming_of(rehearsal["policy"], rehearsal["separator"])
     other = next(name for name in rehearsal["clusters"] if name != alias)
     topics = [
         *rehearsal["names"][alias],

@@ -29,7 +29,8 @@ __all__ = [
     "missing_facts",
 ]
 
-SCHEMA = 1
+# No release wrote schema 1. Its facts have other names, so a reader would take them for missing.
+SCHEMA = 2
 # enabled/disabled: the pair was set up / removed; replaced: another cluster took the place of one of the pair; held:
 # the retention of its topics before they were set to keep everything; adopted: whose stored offsets a flow took over.
 OF_THE_PAIR = ("enabled", "disabled", "replaced", "held", "adopted")
@@ -74,11 +75,11 @@ def encode(pair: str, event: Event) -> bytes:
 
 
 def decode(value: bytes) -> tuple[str, Event]:
-    """Pair name and event of a record value. Refuses a newer schema: a guess at its meaning could lose records."""
+    """Pair name and event of a record value. Refuses another schema: a guess at its meaning could lose records."""
     try:
         body = json.loads(value)
         schema = int(body["schema"])
-        if schema <= SCHEMA:
+        if schema == SCHEMA:
             event = Event(*(body[name] for name in ("epoch", "seq", "run", "kind", "time", "data")))
             return body["pair"], _known(event)
     except (ValueError, TypeError, KeyError) as error:
@@ -87,10 +88,17 @@ def decode(value: bytes) -> tuple[str, Event]:
             f"The journal has a record that is not an event: {value[:80]!r}.",
             "Another program wrote into the journal topic. Find it and remove its right to write there.",
         ) from error
+    if schema > SCHEMA:
+        raise DrError(
+            "journal_newer",
+            f"The journal has schema {schema}, this collection supports schema {SCHEMA}.",
+            "Use the newer release of switchback.kafka_dr that wrote it.",
+        )
     raise DrError(
-        "journal_newer",
-        f"The journal has schema {schema}, this collection supports schemas up to {SCHEMA}.",
-        "Use the newer release of switchback.kafka_dr that wrote it.",
+        "journal_older",
+        f"The journal has schema {schema}, which no release wrote. This collection supports schema {SCHEMA}.",
+        "Find out on which cluster the applications live. Then delete the journal topic on both clusters and run the"
+        " playbook enable. All pairs and applications of these clusters share that topic.",
     )
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""How to resume or undo an interrupted run in the journal, as commands and sentences.
+"""Commands of the next step after a run: how to resume it, undo it, or go on, as commands and sentences.
 
 Private to this collection: may change in any release.
 """
@@ -11,21 +11,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["passed", "resume_command", "take_back_command", "unfinished_run"]
+__all__ = ["passed", "playbook_command", "resume_command", "take_back_command", "unfinished_run"]
 
-_COMMAND = "ansible-playbook switchback.kafka_dr.{} -i INVENTORY"
+
+def playbook_command(playbook: str, run: Mapping[str, Any], run_on: str = "", **values: object) -> str:
+    """The command that starts a playbook for the pair of ``run``.
+
+    ``run_on``: inventory host of the plays. ``values``: variables without the prefix ``kafka_dr_``.
+    """
+    given = "".join(f" -e kafka_dr_{name}={value}" for name, value in values.items())
+    return f"ansible-playbook switchback.kafka_dr.{playbook} -i INVENTORY{given}" + _of_this_pair(run, run_on)
 
 
 def resume_command(run: Mapping[str, Any], run_on: str = "") -> str:
     """The command that resumes an interrupted run. ``run_on``: inventory host of the plays."""
-    to = run["to"]
-    command = f"{_COMMAND.format('failover_' + run['type'])} -e kafka_dr_to={to} -e kafka_dr_confirm={to}"
-    return command + _of_this_pair(run, run_on)
+    return playbook_command(f"failover_{run['type']}", run, run_on, to=run["to"], confirm=run["to"])
 
 
 def take_back_command(run: Mapping[str, Any], run_on: str = "") -> str:
     """The command that undoes the run."""
-    return f"{_COMMAND.format('abandon')} -e kafka_dr_confirm={run['from']}" + _of_this_pair(run, run_on)
+    return playbook_command("abandon", run, run_on, confirm=run["from"])
 
 
 def _of_this_pair(run: Mapping[str, Any], run_on: str) -> str:

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from ..cutover_types import needs_source
+from ..names import naming_of
 from .events import Event
 
 __all__ = ["JournalState", "Run", "fold"]
@@ -84,6 +86,11 @@ class JournalState:
     epoch: int = 0
     #: The newest run.
     run: Run | None = None
+    #: Partition counts of the topics that joined the pair when it was enabled, by name; None: an older release did not
+    #: record them.
+    topics: dict[str, int] | None = None
+    #: The groups that joined then.
+    groups: list[str] = field(default_factory=list)
     #: Topic ids from when the pair was enabled: alias -> topic -> id.
     topic_ids: dict[str, dict[str, str]] = field(default_factory=dict)
     #: Facts of the barrier when the applications last left a cluster, by its alias.
@@ -110,6 +117,17 @@ class JournalState:
         """Whether a run has started and not ended."""
         return self.run is not None and self.run.ended is None
 
+    @property
+    def unseeded_cut(self) -> Mapping[str, Any] | None:
+        """Facts of the barrier of a disaster failover that could not seed the flow back; None: no flow waits for it.
+
+        The records after the last replicated one were unknown then.
+        """
+        run = self.run
+        if run is None or needs_source(run.type) or run.passed is None:
+            return None
+        return self.left.get(run.source) if "barrier" in run.phases and "seeded" not in run.phases else None
+
     def as_dict(self) -> dict[str, Any]:
         """Plain data for playbooks and reports."""
         return {
@@ -120,6 +138,8 @@ class JournalState:
             "born": self.created,
             "interrupted": self.interrupted,
             "run": None if self.run is None else self.run.as_dict(),
+            "topics": self.topics,
+            "groups": self.groups,
             "topic_ids": self.topic_ids,
             "left": self.left,
             "cuts": self.cuts,
@@ -148,6 +168,7 @@ def _enabled(state: JournalState, event: Event) -> None:
     state.policy = event.data.get("policy", state.policy)
     state.active = event.data["active"] if adopted else state.active or event.data["active"]
     state.left = {alias: _of_same_topics(facts, alias, state.topic_ids, ids) for alias, facts in state.left.items()}
+    state.topics, state.groups = event.data.get("topics", state.topics), event.data.get("groups", state.groups)
     state.topic_ids = ids
     state.offset_syncs_start = event.data.get("offset_syncs_start", {})
     cut_record = event.data.get("cut_record")
@@ -268,7 +289,7 @@ def _pnr(state: JournalState, event: Event) -> None:
     state.active = run.target
     facts = dict(run.phases.get("barrier", {}))
     state.left[run.source] = facts
-    if run.policy == "identity":
+    if naming_of(run.policy).starts_at_cut:
         cut = {"from": run.source, "to": run.target, "ends": facts.get("ends", {}), "cut": facts.get("cut", {})}
         state.cuts.append({**cut, "resumed": None})
 

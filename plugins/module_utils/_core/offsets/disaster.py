@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..partition import Partition
 from ..verdict import UNKNOWN
 from .skipped_records import NO_SKIPS, Skips
 from .target_offsets import TargetOffset
@@ -180,10 +181,10 @@ def guarded(committed_offset: TargetOffset, tail: Tail, copies: Copies) -> Targe
 
 
 def predicted_loss(
-    tails: Mapping[tuple[str, int], Tail],
-    upstream: Mapping[tuple[str, int], int],
-    last: Mapping[tuple[str, int], int | None],
-    newest: Mapping[tuple[str, int], float | None],
+    tails: Mapping[Partition, Tail],
+    upstream: Mapping[Partition, int],
+    last: Mapping[Partition, int | None],
+    newest: Mapping[Partition, float | None],
     heartbeat_age: float | None,
     now: float,
 ) -> dict[str, Any]:
@@ -220,10 +221,17 @@ def predicted_loss(
     }
 
 
-def loss_lines(loss: Mapping[str, Any] | None, only_there: Iterable[str] = ()) -> list[str]:
+_UNJOINED = (
+    "whole topics and groups that match a pattern and had not joined the pair; only the lost cluster knows which"
+    " (readiness names them while it runs)"
+)
+
+
+def loss_lines(loss: Mapping[str, Any] | None, only_there: Iterable[str] = (), has_patterns: bool = False) -> list[str]:
     """The loss as lines of a report.
 
-    ``only_there``: replicas on the lost cluster with records that no other cluster has.
+    ``only_there``: replicas on the lost cluster with records that no other cluster has. ``has_patterns``: the inventory
+    gives topics or groups by pattern.
     """
     if loss is None:
         return ["the loss was not estimated"]
@@ -233,4 +241,5 @@ def loss_lines(loss: Mapping[str, Any] | None, only_there: Iterable[str] = ()) -
         f"at least {loss['offsets_at_least']} offsets (only the lost cluster knows the upper bound), written within the"
         f" last {seconds} (heartbeats: {heartbeat}); the playbook salvage counts and restores them",
         *(f"records of {name} that groups had not read; they came from a cluster that is gone" for name in only_there),
+        *([_UNJOINED] if has_patterns else ()),
     ]

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["GroupOnPartition", "lasting_problems"]
+from ..partition import Partition
 
-Partition = tuple[str, int]
+__all__ = ["GroupOnPartition", "lasting_problems"]
 
 
 @dataclass(frozen=True)

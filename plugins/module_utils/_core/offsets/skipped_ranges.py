@@ -15,8 +15,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from ..partition import Partition
 from .skipped_records import NO_SKIPS, Skips
-from .tenures import Partition, Tenure
+from .tenures import Tenure
 from .translation import Translated
 
 __all__ = ["SkippedRange", "add", "at_skipped_range", "read_again", "segment", "segments", "usable"]

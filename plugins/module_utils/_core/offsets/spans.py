@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
 
+from ..partition import Range
 from .internal_records import OffsetSync
 from .translation import Translated
 
@@ -22,8 +23,6 @@ __all__ = ["LogBounds", "Span", "merged", "span_forward", "span_reverse", "span_
 # Largest number of offsets that are read to count skipped records. Above it, the count is a range.
 _COUNTED = 50_000
 _NEAR = 1000
-
-Range = tuple[int, int]
 
 
 @dataclass(frozen=True)

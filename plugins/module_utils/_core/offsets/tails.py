@@ -64,7 +64,7 @@ class Progress:
         skipped_ranges = (
             None if self.skipped_ranges is None else [list(skipped_range) for skipped_range in self.skipped_ranges]
         )
-        return {"schema": 1, "kind": "salvage", **asdict(self), "skipped_ranges": skipped_ranges}
+        return {"schema": 2, "kind": "salvage", **asdict(self), "skipped_ranges": skipped_ranges}
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> Progress:

@@ -12,13 +12,14 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Partition", "Tenure", "TenurePlace", "flat", "locate", "nested", "tenures"]
+from ..partition import Partition, Range
+from .internal_records import OffsetSync
 
-Partition = tuple[str, int]
+__all__ = ["Tenure", "TenurePlace", "flat", "locate", "nested", "tenures"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,18 @@ class Tenure:
     def first(self, alias: str, key: Partition) -> int:
         """First offset of the tenure on ``alias``."""
         return self.begin[alias].get(key, 0)
+
+    def syncs(self, key: Partition, syncs: Iterable[OffsetSync]) -> Iterable[OffsetSync]:
+        """Those offset-syncs of a source partition that the tenure may have written."""
+        low, down = self.first(self.source, key), self.first(self.target, key)
+        return (sync for sync in syncs if sync.upstream >= low and sync.downstream >= down)
+
+    def within(self, alias: str, key: Partition, log: Range) -> Range:
+        """The part of a log that belongs to the tenure."""
+        low, high = max(log[0], self.first(alias, key)), log[1]
+        if self.end is not None:
+            high = min(high, self.end[alias].get(key, 0))
+        return min(low, max(log[0], high)), max(log[0], high)
 
     def gone_after(self, entered: str, key: Partition, logs: Mapping[str, tuple[int, int]], compacted: bool) -> int:
         """Upper bound of the records of later tenures that are gone on ``entered``. ``compacted``: so is that topic."""
@@ -110,7 +123,7 @@ def locate(all_tenures: Sequence[Tenure], alias: str, key: Partition, commit: in
 
 def flat(values: Mapping[str, Mapping[str, Any]]) -> dict[Partition, Any]:
     """``{topic: {"partition": value}}``, as in JSON, by (topic, partition)."""
-    return {(topic, int(number)): value for topic, parts in values.items() for number, value in parts.items()}
+    return {Partition(topic, int(number)): value for topic, parts in values.items() for number, value in parts.items()}
 
 
 def nested(values: Mapping[Partition, Any]) -> dict[str, dict[str, Any]]:

@@ -18,6 +18,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from ..partition import Partition, Range
+
 __all__ = [
     "Log",
     "Range",
@@ -35,8 +37,6 @@ __all__ = [
 ]
 
 K = TypeVar("K")
-Range = tuple[int, int]
-Partition = tuple[str, int]
 
 
 @dataclass(frozen=True)
@@ -52,6 +52,8 @@ class Unreplicated:
     since: float | None
     #: Why the count is a range; empty if it is exact.
     reason: str
+    #: Whether the replica's last record is one of the source, as far as the replica has a record.
+    end_is_known: bool = True
 
 
 @dataclass(frozen=True)

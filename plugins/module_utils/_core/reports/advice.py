@@ -16,6 +16,7 @@ from ..checks.preflight import judge_cutover, judge_disaster
 from ..cutover_types import needs_source
 from ..errors import one_text, with_alias
 from ..journal.runs import unfinished_run
+from .cutover import arrival_text
 
 __all__ = ["KINDS", "cutover_advice", "failure_reason", "judge", "stopped_text"]
 
@@ -43,19 +44,23 @@ def cutover_advice(facts: Mapping[str, Any], run_on: str = "") -> str:
         return " ".join(text for text in (_untouched(facts, run_on), _disaster_instead(facts)) if text)
     if facts["outcome"] == "undone":
         return f"The applications are back on {facts['from']}. {_disaster_instead(facts)}".strip()
-    if facts["failure"]["error"].get("code") == "run_superseded":
-        undo = facts["failure"].get("undo") or ""
-        return f"{undo} This playbook makes no more changes.".strip()
-    ownership = facts["failure"].get("ownership") or {}
-    if ownership.get("code") == "run_superseded":
-        return f"{ownership['message']} This playbook makes no more changes (run_superseded)."
+    superseded = _superseded(facts["failure"])
+    if superseded is not None:
+        return f"{superseded} This playbook makes no more changes (run_superseded).".strip()
     if facts["passed"]:
         return "The point of no return is passed. Start the same playbook again: it continues from here."
     undo = facts["failure"].get("undo") or "the reason is unknown"
-    if facts["failure"].get("overtaken"):
-        return f"{undo} This playbook started no application and no flow."
     text = f"The undo failed as well ({undo.rstrip('.')}). Start the same playbook again. {_disaster_instead(facts)}"
     return text.strip()
+
+
+def _superseded(failure: Mapping[str, Any]) -> str | None:
+    """Which controller owns the run now: the failed task, its undo or the last ownership check found it. None: this."""
+    ownership = failure.get("ownership") or {}
+    if ownership.get("code") == "run_superseded":
+        return str(ownership["message"])
+    found = failure["error"].get("code") == "run_superseded" or failure.get("overtaken")
+    return (failure.get("undo") or "") if found else None
 
 
 def _untouched(facts: Mapping[str, Any], run_on: str) -> str:
@@ -100,5 +105,6 @@ _JUDGES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
         facts["judgement"], facts["status"], facts["journal"], facts["activity"], facts["planned"], facts["fences"]
     ),
     "stopped": lambda facts: {"text": stopped_text(facts, facts["run_on"])},
+    "arrived": lambda facts: {"text": arrival_text(facts)},
 }
 KINDS = tuple(_JUDGES)

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from statistics import median
 from typing import Any
 
-from ..names import Naming, connector_name
+from ..names import connector_name, naming_of
 from ..security import is_secret
 
 __all__ = ["SCHEMA", "change_plan", "change_plan_lines", "rehearsal_changes"]
@@ -102,7 +102,7 @@ def _never_made(rehearsal: Mapping[str, Any]) -> set[str]:
     """Return the heartbeat connectors and topics if the rehearsal has none. They are listed for the clean-up only."""
     if "heartbeat" in rehearsal["parts"]:
         return set()
-    naming = Naming(rehearsal["policy"], rehearsal["separator"])
+    naming = naming_of(rehearsal["policy"], rehearsal["separator"])
     flows = [(other, alias) for other in rehearsal["clusters"] for alias in rehearsal["clusters"] if other != alias]
     return {connector_name(*flow, "heartbeat") for flow in flows} | {
         naming.heartbeats(other) for other, _alias in flows

@@ -12,13 +12,16 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from ..checks.preflight import unjoined_text
 from ..cutover_types import needs_source
 from ..journal.runs import passed, resume_command, take_back_command
 from ..offsets.skipped_records import skip_rows, skip_text, total
-from ..verdict import PROVEN, REFUTED, UNKNOWN, combine
+from ..verdict import NOT_APPLICABLE, PROVEN, REFUTED, UNKNOWN, combine
+from .outcome import evidence, headline, lost, next_steps, pager, reread, said, standstill
 from .plan import plan_lines
 
 __all__ = [
+    "arrival_text",
     "check_row",
     "checkpoint_lines",
     "cutover_report",
@@ -30,14 +33,17 @@ __all__ = [
     "status_lines",
 ]
 
-SCHEMA = "switchback.kafka_dr/report/1"
+SCHEMA = "switchback.kafka_dr/report/2"
+# Of all lines that a real run shows: the report has the rest.
+_MOST_LINES = 12
 _TAKEN_OVER = "taken over from the journal of an interrupted run, read back after commit"
 
 
 def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
     """The report of a cutover, from the facts that its role collected (keys as in roles/report)."""
     checks = _checks(facts)
-    return {
+    turned = facts["turned"]
+    report = {
         "schema": SCHEMA,
         "kind": "cutover",
         "pair": facts["pair"],
@@ -49,6 +55,8 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "verdict": combine(check["verdict"] for check in checks),
         "checks": checks,
         "not_checked": _not_checked(facts),
+        "run_on": facts["run_on"],
+        "point_of_no_return": None if turned is None else stamp(turned),
         "began": stamp(facts["began"]),
         "ended": stamp(facts["ended"]),
         "seconds": round(float(facts["ended"]) - float(facts["began"]), 3),
@@ -68,6 +76,12 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "failure": facts["failure"],
         "plan": facts["plan"] or None,
     }
+    report["headline"] = headline(report, facts["journal"], passed=facts["passed"])
+    report["evidence"] = evidence(checks, report, facts["fence"])
+    # The commands are those of the pair, not of its rehearsal.
+    report["next"] = [] if facts["rehearsal"] else next_steps(report)
+    report["pager"] = pager(report, report["next"])
+    return report
 
 
 def _skips(facts: Mapping[str, Any]) -> dict[str, int | None] | None:
@@ -160,7 +174,7 @@ def _fence(facts: Mapping[str, Any]) -> dict[str, Any]:
 def _records(audit: Mapping[str, Any] | None) -> dict[str, Any]:
     """The result of the comparison of both clusters; the audit's own lines have the details."""
     if audit is None:
-        return check_row("records", UNKNOWN, "the clusters were not compared record by record (kafka_dr_audit)")
+        return check_row("records", UNKNOWN, "the clusters were not compared record by record")
     return check_row("records", audit["verdict"], audit["reason"] or " ".join(audit["text"][:1]))
 
 
@@ -184,9 +198,19 @@ def _committed_offsets(facts: Mapping[str, Any]) -> dict[str, Any]:
         return check_row("committed_offsets", UNKNOWN, _TAKEN_OVER)
     if facts["kept"]:
         return check_row("committed_offsets", UNKNOWN, _kept(facts["kept"]))
+    if not facts["details"]:
+        return _without_offsets(facts["arrival"])
     if rereads == 0:
         return check_row("committed_offsets", PROVEN, "every group starts exactly after the last record it has read")
     return check_row("committed_offsets", PROVEN, f"no record is skipped; at most {rereads} are read again")
+
+
+def _without_offsets(arrival: Mapping[str, Any] | None) -> dict[str, Any]:
+    """No offset was translated. Only the observation of the groups shows that no group moved."""
+    groups = (arrival or {}).get("groups") or {}
+    if groups.get("verdict") == NOT_APPLICABLE:
+        return check_row("committed_offsets", NOT_APPLICABLE, "no group moved, so no committed offset was set")
+    return check_row("committed_offsets", UNKNOWN, "no committed offset was translated, and groups may have moved")
 
 
 def _kept(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -283,30 +307,75 @@ def stamp(moment: Any) -> str:
     return datetime.fromtimestamp(float(moment), tz=UTC).isoformat(timespec="milliseconds")
 
 
-def report_lines(report: Mapping[str, Any]) -> list[str]:
-    """The report as lines of text."""
+def arrival_text(facts: Mapping[str, Any]) -> str:
+    """Since when the applications run on the cluster being entered, before the run has ended (keys as in reports)."""
+    began = float(facts["began"])
+    report = {
+        **facts,
+        "outcome": "completed",
+        "began": stamp(began),
+        "phases": [phase_row(row) for row in facts["times"]],
+    }
+    started = [float(row["ended"]) for row in facts["times"] if row["phase"] in ("start", "move_producers")]
+    since = f" since {datetime.fromtimestamp(max(started), tz=UTC):%H:%M:%S} UTC" if started else ""
+    writes, reads = (standstill(report, who)[0] for who in ("writes", "reads"))
+    return f"Applications run on {facts['to']}{since} (writes stood still {writes}, reads {reads})"
+
+
+def _move_lines(report: Mapping[str, Any], most: int) -> list[str]:
+    """What a run did and what is proven of it, in at most ``most`` lines."""
+    lines = [f"{report['headline']} ({report['type']} {report['from']} -> {report['to']}, {report['seconds']:.1f} s)"]
+    if report["run"] is not None and report["outcome"] not in ("already_there", "checked"):
+        lines += [_line(f"{who} stood still", said(standstill(report, who))) for who in ("writes", "reads")]
+    if report["outcome"] == "completed":
+        lines += [_line("lost", said(lost(report))), _line("read again", said(reread(report)))]
+    if report["failure"]:
+        lines.append(_line("stopped in", f"'{report['failure']['task']}': {_one_line(report['failure']['message'])}"))
+    proof = report["evidence"]
+    refuted = proof["text"].startswith((PROVEN, REFUTED))
+    lines.append(_line("evidence", proof["text"] if refuted else f"{report['verdict']}: {proof['text']}"))
+    if report["outcome"] not in ("completed", "already_there"):
+        return lines
+    left = [
+        *(f"{row['verdict']} {row['name']}: {row['reason'].rstrip('.')}. {row['how']}" for row in proof["open"]),
+        *(f"hook {hook['name']} {hook['when']} {hook['phase']} failed: {hook['failure']}" for hook in _failed(report)),
+    ]
+    room = most - len(lines)
+    if len(left) > room:
+        left = [*left[: room - 1], f"and {len(left) - room + 1} more, in the report"]
+    return [*lines, *(f"  {_one_line(text)}" for text in left)]
+
+
+def _line(name: str, text: str) -> str:
+    return f"  {name:<20}{text}"
+
+
+def _one_line(text: Any) -> str:
+    return " ".join(str(text).split())
+
+
+def _failed(report: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    return [hook for hook in report["hooks"] if hook["failure"] is not None]
+
+
+def report_lines(report: Mapping[str, Any], path: str = "") -> list[str]:
+    """The report as lines of text: at most twelve of a real run. ``path``: of its page; empty if it was not written."""
+    if report["outcome"] == "checked":
+        return _plan_lines(report)
+    steps = report["next"][:1]
+    lines = _move_lines(report, _MOST_LINES - bool(path) - len(steps))
+    lines += [_line("report", path)] if path else []
+    return lines + [_line("next", f"{step['text']}: {step['command']}") for step in steps]
+
+
+def _plan_lines(report: Mapping[str, Any]) -> list[str]:
+    """The report of a check run, with its plan."""
     head = f"{report['type']} {report['from']} -> {report['to']}: {report['outcome']}, {report['verdict']}"
     lines = [f"{head} ({report['seconds']:.1f} s)"]
-    lines += [f"  {phase['phase']:<16}{phase['seconds']:>8.1f} s" for phase in report["phases"]]
-    lines += [
-        f"  hook {hook['name']} {hook['when']} {hook['phase']} failed: {hook['failure']}"
-        for hook in report["hooks"]
-        if hook["failure"] is not None
-    ]
     lines += [f"  {check['verdict']:<8} {check['name']}: {check['reason']}" for check in report["checks"]]
-    found = report["found_offsets"]
-    if found["equal"] or found["lower"] or found["higher"]:
-        lines.append(
-            f"  committed offsets already on {report['to']}: {found['equal']} equal, {found['lower']} lower by"
-            f" {found['rereads']} offsets, {found['higher']} higher, {found['none']} missing"
-        )
-    lines += [f"    {line}" for line in (report["audit"] or {}).get("text", [])[1:]]
     if report["plan"]:
         lines += [f"  {text}" for text in plan_lines(report["plan"], report["type"])]
-    if report["failure"]:
-        lines.append(f"  stopped in '{report['failure']['task']}': {report['failure']['message']}")
-    lines += [f"  not checked: {text}" for text in report["not_checked"]]
-    return lines
+    return lines + [f"  not checked: {text}" for text in report["not_checked"]]
 
 
 def status_lines(
@@ -332,6 +401,8 @@ def status_lines(
             f"  group {group} on {alias}: {rows[0]['state']}, {commits} of {len(rows)} partitions have a committed"
             f" offset, {read} are read to the end"
         )
+    left = [row for row in status["unjoined"] or () if active in (None, row["alias"])]
+    lines += [f"  not in the pair, although a pattern matches: {unjoined_text(left)}: run enable"] if left else []
     return lines + [f"  missing: {text}" for text in status["missing"][:10]]
 
 

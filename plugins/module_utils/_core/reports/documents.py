@@ -8,17 +8,18 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from .advice import failure_reason
 from .change_plan import change_plan, change_plan_lines, rehearsal_changes
 from .cutover import checkpoint_lines, cutover_report, lease_lines, report_lines, status_lines
 from .metrics import readiness_metrics
 from .plan import cutover_plan
 from .rehearsal import rehearsal_lines, rehearsal_note, rehearsal_report
 
-__all__ = ["KINDS", "Document", "document"]
+__all__ = ["KINDS", "Document", "document", "fence_result", "rescue_result"]
 
 Facts = Mapping[str, Any]
 
@@ -36,16 +37,44 @@ class Document:
     metrics: str | None = None
 
 
-def document(kind: str, facts: Facts, now: float) -> Document:
-    """The report of ``kind``. ``now``: epoch seconds when the run ended or the pair was observed."""
+def document(kind: str, facts: Facts, now: float, path: str = "") -> Document:
+    """The report of ``kind``.
+
+    ``now``: epoch seconds when the run ended or the pair was observed. ``path``: of its page, if it will be written.
+    """
+    if kind == "cutover":
+        return _cutover(facts, now, path)
     return _BUILDERS[kind](facts, now)
 
 
-def _cutover(facts: Facts, now: float) -> Document:
+def _cutover(facts: Facts, now: float, path: str) -> Document:
     """``planned``: facts of the plan, in check mode; empty: there is no plan."""
     plan = cutover_plan(facts["planned"]) if facts["planned"] else {}
-    report = cutover_report({**facts, "ended": now, "plan": plan})
-    return Document(report, report_lines(report))
+    results = {"fence": fence_result(facts["fence"], facts["nameless"]), "rescue": rescue_result(facts["rescue"])}
+    report = cutover_report({**facts, **results, "ended": now, "plan": plan})
+    return Document(report, report_lines(report, path))
+
+
+def fence_result(found: Facts | None, nameless: Sequence[str]) -> dict[str, Any] | None:
+    """The fence of a cutover, from the result of ``dr_fence``; None: no fence was set.
+
+    ``nameless``: writing applications without a principal, which no fence stops.
+    """
+    if not found:
+        return None
+    if found.get("failed"):
+        return {"fenced": False, "proven": False, "reason": failure_reason(found, "unknown")}
+    reason = f"{found['reason']}; without a principal: {', '.join(nameless)}" if nameless else found["reason"]
+    return {"fenced": found["fenced"] and not nameless, "proven": found["proven"] and not nameless, "reason": reason}
+
+
+def rescue_result(found: Facts | None) -> dict[str, Any] | None:
+    """What a disaster failover still replicated, from the result of ``dr_rescue_info``; None: it did not try."""
+    if not found or found.get("skipped"):
+        return None
+    if found.get("failed"):
+        return {"replicated": False, "text": failure_reason(found, "it could not be read")}
+    return {"replicated": found["replicated"], "text": found["text"]}
 
 
 def _rehearsal(facts: Facts, now: float) -> Document:
@@ -55,14 +84,14 @@ def _rehearsal(facts: Facts, now: float) -> Document:
 
 def _readiness(facts: Facts, now: float) -> Document:
     """``readiness`` and ``lines``: as ``dr_readiness`` returns them."""
-    report = {"schema": "switchback.kafka_dr/readiness/1", "pair": facts["pair"], **facts["readiness"]}
+    report = {"schema": "switchback.kafka_dr/readiness/2", "pair": facts["pair"], **facts["readiness"]}
     return Document(report, list(facts["lines"]), metrics=readiness_metrics(report, now))
 
 
 def _status(facts: Facts, now: float) -> Document:
     """``status``: as ``dr_status_info`` returns it; ``state`` and ``leases``: as ``dr_journal`` does."""
     state, leases, status = facts["state"], facts.get("leases") or [], facts["status"]
-    report = {"schema": "switchback.kafka_dr/status/1", "journal": state, "leases": leases, **status}
+    report = {"schema": "switchback.kafka_dr/status/2", "journal": state, "leases": leases, **status}
     lines = status_lines(status, state["active"], state.get("run"), facts.get("run_on") or "")
     return Document(report, [*lines, *lease_lines(leases, now)])
 
@@ -72,7 +101,7 @@ def _checkpoint(facts: Facts, _now: float) -> Document:
     result, to = facts["result"], facts["to"]
     same = ("outcome", "reason", "committed", "rereads", "preexisting_higher_offsets", "left_out")
     report = {
-        "schema": "switchback.kafka_dr/checkpoint/1",
+        "schema": "switchback.kafka_dr/checkpoint/2",
         "pair": facts["pair"],
         "to": to,
         **{key: result[key] for key in same},
@@ -93,7 +122,6 @@ def _finished(facts: Facts, _now: float) -> Document:
 
 
 _BUILDERS: dict[str, Callable[[Facts, float], Document]] = {
-    "cutover": _cutover,
     "rehearsal": _rehearsal,
     "readiness": _readiness,
     "status": _status,
@@ -101,4 +129,4 @@ _BUILDERS: dict[str, Callable[[Facts, float], Document]] = {
     "changes": _changes,
     "finished": _finished,
 }
-KINDS = tuple(_BUILDERS)
+KINDS = ("cutover", *_BUILDERS)

@@ -14,23 +14,33 @@ from datetime import UTC, datetime
 from html import escape
 from typing import Any
 
+from .style import STYLE
+
 __all__ = [
     "Html",
     "at",
     "badge",
     "bullets",
     "checks_table",
+    "code_block",
+    "docs_link",
     "duration",
     "figure",
+    "fold",
     "instant",
+    "link",
     "loss_table",
+    "page_head",
     "part",
     "rows",
     "section",
     "shown",
+    "steps_list",
     "table",
     "tag",
     "texts",
+    "tiles",
+    "tone",
     "whole",
     "whole_page",
 ]
@@ -38,53 +48,12 @@ __all__ = [
 # Restricts the browser to showing the page, even if a hostile value got through.
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _GOOD, _BAD, _OPEN = ("PROVEN", "YES"), ("REFUTED", "NO"), ("UNKNOWN",)
+# The guides: `repository` of galaxy.yml.
+_DOCS = "https://github.com/switchback/kafka_dr/blob/main/"
 # Offsets and all other counts and measures are smaller.
 _MOST = 2**63
 # HTML cannot represent these.
 _UNPRINTABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-STYLE = """
-:root { color-scheme: light dark; --ink: #1f2328; --paper: #fff; --faint: #59636e; --line: #d1d9e0; --wash: #f6f8fa;
-  --good: #1a7f37; --bad: #c62828; --open: #9a6700; --calm: #0969da; }
-@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --faint: #9198a1; --line: #3d444d;
-  --wash: #161b22; --good: #2ea043; --bad: #e5534b; --open: #bb8009; --calm: #4493f8; } }
-* { box-sizing: border-box; }
-body { font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); margin: 0 auto;
-  max-width: 68rem; padding: 1rem; overflow-wrap: anywhere; print-color-adjust: exact;
-  -webkit-print-color-adjust: exact; }
-h1 { font-size: 1.5rem; margin: .5rem 0; }
-h2 { font-size: 1.2rem; margin: 2rem 0 .25rem; }
-p { margin: .25rem 0; }
-ul { margin: .25rem 0; padding-left: 1.2rem; }
-code { font-size: .9em; }
-.faint { color: var(--faint); }
-.badge { display: inline-block; padding: .05rem .6rem; border-radius: 1rem; border: 1px solid var(--faint);
-  color: var(--faint); font-weight: 600; font-size: .8rem; white-space: nowrap; }
-.badge.good, .badge.bad, .badge.open { color: #fff; border-color: transparent; }
-.badge.good { background: var(--good); }
-.badge.bad { background: var(--bad); }
-.badge.open { background: var(--open); }
-.card { border: 1px solid var(--line); border-left: .3rem solid var(--faint); padding: .4rem .8rem; margin: .5rem 0;
-  break-inside: avoid; }
-.card.bad { border-left-color: var(--bad); }
-.card.open { border-left-color: var(--open); }
-.scroll { overflow-x: auto; margin: .4rem 0; }
-table { border-collapse: collapse; width: 100%; font-size: .9rem; }
-th, td { text-align: left; padding: .3rem .6rem; border-bottom: 1px solid var(--line); vertical-align: top;
-  overflow-wrap: normal; }
-td:last-child:not(.n) { overflow-wrap: anywhere; min-width: 10rem; }
-th { background: var(--wash); }
-tr { break-inside: avoid; }
-th.n, td.n { text-align: right; font-variant-numeric: tabular-nums; }
-.bars { display: grid; grid-template-columns: 9rem minmax(6rem, 1fr) minmax(8rem, 18rem); gap: .25rem .6rem;
-  font-size: .9rem; align-items: center; }
-.track { background: var(--wash); height: 1rem; min-width: 4rem; }
-.bar { height: 100%; min-width: 2px; background: var(--calm); }
-.bar.still { background: var(--bad); }
-.bar.some { background: var(--open); }
-svg { display: block; width: 100%; height: auto; background: var(--wash); border: 1px solid var(--line); }
-@media (max-width: 40rem) { body { padding: .5rem; } .bars { grid-template-columns: 1fr; } }
-@media print { body { max-width: none; } .scroll { overflow: visible; } }
-"""
 
 
 class Html(str):
@@ -148,6 +117,49 @@ def table(heads: Sequence[str], lines: Iterable[Sequence[object]], numbers: Iter
         return Html("")
     head = tag("thead", cells("th", heads))
     return tag("div", tag("table", head, tag("tbody", *body)), class_="scroll")
+
+
+def fold(title: object, *content: object) -> Html:
+    """A part that is closed until the reader opens it; empty without content."""
+    inside = [one for one in content if one != ""]
+    return tag("details", tag("summary", title), *inside) if inside else Html("")
+
+
+def code_block(text: object) -> Html:
+    """A command, or other text to copy."""
+    return tag("pre", tag("code", text))
+
+
+def link(text: object, address: str) -> Html:
+    """A link to a file of this machine or to a guide; only the text if ``address`` is neither."""
+    known = address.startswith(_DOCS) or (address.startswith("/") and not address.startswith("//"))
+    return tag("a", text, href=address) if known else shown(text)
+
+
+def docs_link(path: str) -> Html:
+    """A link to a guide. Its text is the path of the guide in the installed collection."""
+    return link(path, f"{_DOCS}{path}")
+
+
+def page_head(kind: str, headline: object, mood: str, *lines: object) -> Html:
+    """The top of a page: its kind, the headline, and lines below it. ``mood``: the class of its colour."""
+    below = (tag("p", *(line if isinstance(line, list) else [line])) for line in lines if line != "")
+    return tag("header", tag("p", kind, class_="faint"), tag("h1", headline), *below, class_=f"head {mood}".rstrip())
+
+
+def tiles(items: Iterable[Sequence[object]]) -> Html:
+    """The figures of a page: of each its name, its value and a text that explains it."""
+    cells = [
+        tag("li", tag("span", name, class_="name"), tag("strong", value), tag("span", more, class_="faint"))
+        for name, value, more in items
+    ]
+    return tag("ul", *cells, class_="tiles") if cells else Html("")
+
+
+def steps_list(steps: Iterable[Mapping[str, Any]]) -> Html:
+    """Next steps with their commands."""
+    lines = [Html(tag("p", step.get("text"), ":") + code_block(step.get("command"))) for step in steps]
+    return Html("".join(lines))
 
 
 def whole_page(title: str, *content: object) -> str:

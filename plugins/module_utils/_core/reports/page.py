@@ -21,8 +21,8 @@ from .rehearsal import SCHEMA as REHEARSAL
 __all__ = ["page"]
 
 _PAGES = {
-    ("switchback.kafka_dr/report/1", "cutover"): cutover_page,
-    ("switchback.kafka_dr/readiness/1", ""): readiness_page,
+    ("switchback.kafka_dr/report/2", "cutover"): cutover_page,
+    ("switchback.kafka_dr/readiness/2", ""): readiness_page,
     (REHEARSAL, "rehearsal"): rehearsal_page,
     **{(PLAN, kind): plan_page for kind in ("enable", "salvage", "rebuild", "rehearse")},
 }

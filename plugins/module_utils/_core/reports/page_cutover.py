@@ -8,80 +8,169 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from ..cutover_types import needs_source
-from ..journal.runs import resume_command
 from ..offsets.skipped_records import skip_text
-from ..verdict import REFUTED, UNKNOWN
-from .downtime import TimeSpan, downtimes, phase_spans
+from ..verdict import REFUTED
+from .downtime import Still, TimeSpan, downtimes, phase_spans
 from .markup import (
     Html,
     at,
     badge,
     bullets,
     checks_table,
+    code_block,
+    docs_link,
     duration,
     figure,
+    fold,
+    instant,
+    link,
     loss_table,
+    page_head,
     part,
     rows,
     section,
+    steps_list,
     table,
     tag,
     texts,
+    tiles,
+    tone,
     whole,
     whole_page,
 )
+from .outcome import lost, reread, standstill
 from .plan import plan_lines
+from .timeline import Bar, timeline
 
-__all__ = ["cutover_page"]
+__all__ = ["cutover_page", "open_cards"]
 
 _SHOWN = 200
 _PLAN = ("clients", "connectors", "committed_offsets", "rereads", "loss_lines", "predicted")
-_OUTCOMES = {
-    "completed": "The applications live on {to}.",
-    "already_there": "The applications lived on {to} already. Nothing was changed.",
-    "checked": "Check mode: nothing was changed.",
-    "undone": "The run was undone: the applications are back on {from}.",
-    "undo_failed": "The run failed, and so did its undo: check where the applications are.",
-    "failed": "The run stopped.",
-}
+_MOODS = {"completed": "good", "already_there": "good", "checked": "calm"}
 _VERDICTS = {
     "PROVEN": "Every check is proven.",
-    "REFUTED": "At least one check failed: see the checks.",
-    "UNKNOWN": "No check failed, but not every check is proven: see what is not known.",
+    "REFUTED": "At least one check failed.",
+    "UNKNOWN": "No check failed, but not every check is proven.",
 }
 Document = Mapping[str, Any]
 
 
 def cutover_page(document: Document) -> str:
     """The whole page. All its content comes from ``document``."""
-    names = {key: str(document.get(key) or "not known") for key in ("type", "from", "to", "outcome", "verdict")}
-    head = f"{names['type']} {names['from']} \N{RIGHTWARDS ARROW} {names['to']}"
+    words = {key: str(document.get(key) or "not known") for key in ("type", "from", "to", "headline", "verdict")}
+    way = f"{words['type']} {words['from']} \N{RIGHTWARDS ARROW} {words['to']}"
+    plan = _plan(document)
+    return whole_page(
+        f"{words['headline']}, {words['verdict']}: {way}",
+        _head(document, words, way),
+        _tiles(document),
+        section("What stopped it", *_failure(document)),
+        section("What now", steps_list(rows(document.get("next")))),
+        *([section("What would be done", bullets(plan_lines(plan, words["type"])))] if plan else []),
+        section("What is not proven", *open_cards(part(document.get("evidence")).get("open")), *_not_checked(document)),
+        section("Warnings", bullets(_warnings(document))),
+        section("Timeline", *_times(document)),
+        section("What may be lost", *_loss(document)),
+        section("Committed offsets", *_committed_offsets(document)),
+        section("All checks", _checks(document)),
+        section("Comparison of both clusters", *_audit(document)),
+        section("Hooks", _hooks(document)),
+        section("For the pager", code_block(document.get("pager")) if document.get("pager") else ""),
+        _words(),
+    )
+
+
+def _head(document: Document, words: Mapping[str, str], way: str) -> Html:
+    verdict, evidence = words["verdict"], part(document.get("evidence")).get("text")
+    mood = "bad" if verdict == REFUTED else _MOODS.get(str(document.get("outcome")), "bad")
     began, ended = at(document.get("began")), at(document.get("ended"))
     run: list[object] = ["run ", document.get("run"), ", pair ", document.get("pair"), ", began ", began]
     took: list[object] = [", ended ", ended, ", took ", duration(document.get("seconds"))]
-    plan = _plan(document)
-    return whole_page(
-        f"{names['verdict']}: {head}, {names['outcome']}",
-        tag("h1", badge(document.get("verdict")), f" {head}: {names['outcome']}"),
-        tag("p", _OUTCOMES.get(names["outcome"], "The outcome is not known.").format_map(names)),
-        tag("p", _VERDICTS.get(names["verdict"], "The verdict is not known.")),
-        tag("p", *run, *took, class_="faint"),
-        section("What stopped it", *_failure(document)),
-        *([section("What would be done", bullets(plan_lines(plan, names["type"])))] if plan else []),
-        section("Warnings", bullets(_warnings(document))),
-        section("Times", *_times(document)),
-        section("Hooks", _hooks(document)),
-        section("Checks", checks_table(document.get("checks"))),
-        section("Not known or not checked", bullets(_open(document))),
-        section("What may be lost", *_loss(document)),
-        section("Committed offsets", *_committed_offsets(document)),
-        section("Comparison of both clusters", bullets(texts(part(document.get("audit")).get("text")))),
-        _words(),
+    known = _VERDICTS.get(verdict) if evidence == verdict else evidence
+    proof: list[object] = [badge(document.get("verdict")), " evidence: ", known]
+    return page_head(way, words["headline"], mood, proof, tag("span", *run, *took, class_="faint"))
+
+
+def _tiles(document: Document) -> Html:
+    if document.get("outcome") == "checked":
+        return Html("")
+    still = [(f"{who} stood still", *standstill(document, who)) for who in ("writes", "reads")]
+    if document.get("outcome") != "completed":
+        return tiles(still)
+    groups = _groups(document)
+    exact = sum(group.exact for group in groups)
+    barrier = part(document.get("barrier"))
+    moved = _moved(barrier)
+    # An earlier start of the run may have journaled a barrier without log starts.
+    records = (
+        [("records moved", moved, "offsets of the moved topics" if moved else "")] if barrier.get("starts") else []
     )
+    name = "lost" if needs_source(document.get("type")) else "at risk"
+    return tiles(
+        [
+            *still,
+            *records,
+            (name, *lost(document)),
+            ("read again", *reread(document)),
+            ("groups exact", f"{exact} of {len(groups)}" if groups else None, ""),
+        ]
+    )
+
+
+def _moved(barrier: Document) -> str | None:
+    """Offsets on the cluster being left between log start and log end; None: at least one is unknown."""
+    starts, ends = part(barrier.get("starts")), part(barrier.get("ends"))
+    total = 0.0
+    for topic, partitions in ends.items():
+        for partition, end in part(partitions).items():
+            low, high = figure(part(starts.get(topic)).get(partition)), figure(end)
+            if low is None or high is None:
+                return None
+            total += high - low
+    return whole(total) if ends else None
+
+
+def open_cards(value: object) -> list[Html]:
+    """Checks without proof, with the way to get it."""
+    return [
+        tag(
+            "div",
+            tag("p", badge(row.get("verdict")), " ", tag("strong", row.get("name")), ": ", row.get("reason")),
+            tag("p", "How to prove it: ", row.get("how")),
+            class_=f"card {tone(row.get('verdict'))}".rstrip(),
+        )
+        for row in rows(value)
+    ]
+
+
+def _not_checked(document: Document) -> list[Html]:
+    left = [
+        *([] if rows(document.get("checks")) else ["checks: this report has none"]),
+        *(["rereads: how many records are read again"] if document.get("rereads") is None else []),
+        *(f"not checked: {text}" for text in texts(document.get("not_checked"))),
+    ]
+    return [bullets(left)]
+
+
+def _checks(document: Document) -> Html:
+    checks = rows(document.get("checks"))
+    verdicts = [str(row.get("verdict")) for row in checks]
+    counts = [f"{verdicts.count(word)} {word}" for word in dict.fromkeys(verdicts)]
+    return fold(f"{len(checks)} checks: {', '.join(counts)}", checks_table(checks)) if checks else Html("")
+
+
+def _audit(document: Document) -> list[object]:
+    audit = part(document.get("audit"))
+    folder = str(audit.get("folder") or "")
+    page = [tag("p", "Its page: ", link(f"{folder}/audit.html", f"{folder}/audit.html"))] if folder else []
+    lines = texts(audit.get("text"))
+    return [*(tag("p", line) for line in lines[:1]), *page, fold("Its lines", bullets(lines[1:])) if lines[1:] else ""]
 
 
 def _plan(document: Document) -> Mapping[str, Any] | None:
@@ -107,34 +196,14 @@ def _failure(document: Document) -> list[Html]:
         lines.append(tag("p", f"code {error['code']}{where}", class_="faint"))
     if failure.get("undo"):
         lines.append(tag("p", "The undo stopped as well: ", failure["undo"]))
-    return [tag("div", *lines, tag("p", tag("strong", "Next: "), *_next(document)), class_="card bad")]
-
-
-def _next(document: Document) -> list[object]:
-    """The same advice as the playbook's."""
-    if document.get("run") is None:
-        return ["nothing was changed. Correct the cause, then start the same playbook again."]
-    known = isinstance(document.get("type"), str) and document.get("to") is not None
-    same = tag("code", resume_command(document)) if known else "the same playbook"
-    advice = {
-        "undone": "correct the cause, then start again: ",
-        "undo_failed": "correct the cause, then start again; the run does what is left to do: ",
-        "failed": "the point of no return is passed. Correct the cause, then start again; it continues from there: ",
-    }
-    return [advice.get(str(document.get("outcome")), "correct the cause, then start again: "), same]
+    return [tag("div", *lines, class_="card bad")]
 
 
 def _warnings(document: Document) -> list[str]:
     found = part(document.get("found_offsets"))
-    higher, lowered, rereads = (
-        figure(value) for value in (found.get("higher"), document.get("lowered"), document.get("rereads"))
-    )
-    refuted = [row for row in rows(document.get("checks")) if row.get("verdict") == REFUTED]
+    higher, lowered = figure(found.get("higher")), figure(document.get("lowered"))
     unproven = sum(row.get("quality") == "unproven" for row in rows(document.get("committed_offsets")))
-    rescue = part(document.get("rescue")).get("text")
     return [
-        *(f"{row.get('name')}: {row.get('reason')}" for row in refuted),
-        *([f"{whole(rereads)} records are read again at most"] if rereads else []),
         *(
             [f"{whole(higher)} existing committed offsets were higher: those that are kept may skip records"]
             if higher
@@ -142,19 +211,7 @@ def _warnings(document: Document) -> list[str]:
         ),
         *([f"{whole(lowered)} of them were lowered"] if lowered else []),
         *([f"{unproven} offsets may skip records where a record was replicated twice"] if unproven else []),
-        *([str(rescue)] if rescue else []),
         *texts(document.get("warnings")),
-    ]
-
-
-def _open(document: Document) -> list[str]:
-    checks = rows(document.get("checks"))
-    unknown = [row for row in checks if row.get("verdict") == UNKNOWN]
-    return [
-        *(f"{row.get('name')}: {row.get('reason')}" for row in unknown),
-        *([] if checks else ["checks: this report has none"]),
-        *(["rereads: how many records are read again"] if document.get("rereads") is None else []),
-        *(f"not checked: {text}" for text in texts(document.get("not_checked"))),
     ]
 
 
@@ -163,18 +220,21 @@ def _open(document: Document) -> list[str]:
 
 def _times(document: Document) -> list[Html]:
     spans, still = phase_spans(document), downtimes(document)
-    drawn = [*spans, *(one.span for one in still if one.span is not None)]
-    if not drawn and not still:
-        return [tag("p", "No phase was finished.")]
-    lines: list[tuple[str, str, TimeSpan | None, str]] = [(span.name, "", span, _took(span)) for span in spans]
-    lines += [(f"no {one.who}", "still" if one.whole else "some", one.span, one.text) for one in still]
-    cells = []
-    for name, kind, span, text in lines:
-        cells += [tag("div", name), tag("div", _bar(span, drawn, kind), class_="track"), tag("div", text)]
+    bars = [Bar(span.name, _took(span), span) for span in spans]
+    bars += [Bar(f"no {one.who}", _stood(one), one.span, "still" if one.whole else "some") for one in still]
+    bars += _audit_bar(document)
+    drawn = timeline(bars, instant(document.get("point_of_no_return")))
+    if not drawn:
+        return [tag("p", f"No {one.who}: {one.text}") for one in still]
     note = "Finished phases, and below them the downtime of the applications according to the phases. " + (
         "The time that an application needs to start is not included: only the applications can measure it."
     )
-    return [tag("div", *cells, class_="bars"), tag("p", note, class_="faint")]
+    return [drawn, tag("p", note, class_="faint")]
+
+
+def _stood(still: Still) -> str:
+    """The tiles explain a downtime that is known."""
+    return duration(still.span.seconds) or "" if still.whole and still.span is not None else still.text
 
 
 def _took(span: TimeSpan) -> str:
@@ -182,14 +242,13 @@ def _took(span: TimeSpan) -> str:
     return took if span.result in (None, "ok") else f"{took}, {span.result}"
 
 
-def _bar(span: TimeSpan | None, drawn: Iterable[TimeSpan], kind: str) -> Html:
-    if span is None:
-        return Html("")
-    begin, end = min(one.began for one in drawn), max(one.ended for one in drawn)
-    length = (end - begin).total_seconds() or 1.0
-    left = 100 * (span.began - begin).total_seconds() / length
-    style = f"margin-left:{left:.2f}%;width:{100 * span.seconds / length:.2f}%"
-    return tag("div", class_=f"bar {kind}".rstrip(), style=style)
+def _audit_bar(document: Document) -> list[Bar]:
+    audit = part(document.get("audit"))
+    began, seconds = instant(audit.get("began")), figure(audit.get("seconds"))
+    if began is None or seconds is None or not 0 <= seconds < 1e9:
+        return []
+    span = TimeSpan("audit", began, began + timedelta(seconds=seconds))
+    return [Bar("audit", f"{duration(seconds)}, the applications run", span, "good", leads=False)]
 
 
 def _hooks(document: Document) -> Html:
@@ -214,7 +273,36 @@ def _loss(document: Document) -> list[Html]:
     salvage = (
         "Only the lost cluster knows how much. When it is back, the playbook salvage counts and restores the records."
     )
-    return [loss_table(document.get("loss")), tag("p", salvage)]
+    rescue = part(document.get("rescue")).get("text")
+    return [loss_table(document.get("loss")), tag("p", "Rescue: ", rescue) if rescue else Html(""), tag("p", salvage)]
+
+
+@dataclass(frozen=True)
+class _Group:
+    """The committed offsets of one group."""
+
+    name: str
+    qualities: tuple[str, ...]
+    #: Records read again at most; None: unknown.
+    rereads: float | None
+
+    @property
+    def exact(self) -> bool:
+        """Whether the group continues with the very next record everywhere."""
+        return set(self.qualities) == {"exact"}
+
+
+def _groups(document: Document) -> list[_Group]:
+    by_group: dict[str, list[Document]] = {}
+    for row in rows(document.get("committed_offsets")):
+        by_group.setdefault(str(row.get("group")), []).append(row)
+    groups = []
+    for name, lines in by_group.items():
+        counts = [figure(row.get("rereads")) for row in lines]
+        known = [count for count in counts if count is not None]
+        rereads = sum(known) if len(known) == len(counts) else None
+        groups.append(_Group(name, tuple(str(row.get("quality")) for row in lines), rereads))
+    return sorted(groups, key=lambda group: (group.exact, group.name))
 
 
 def _committed_offsets(document: Document) -> list[Html]:
@@ -224,31 +312,36 @@ def _committed_offsets(document: Document) -> list[Html]:
     else:
         lines = [_journaled(group, row) for group in taken for row in rows(group.get("committed_offsets"))]
     if not lines:
-        return [tag("p", "This report has no committed offsets.")]
+        return []
     here, there = (str(document.get(key) or "the other cluster") for key in ("from", "to"))
     heads = ["group", "topic", "partition", f"before, on {here}", f"existing, on {there}", f"after, on {there}"]
     more = len(lines) - _SHOWN
+    groups = [
+        [group.name, f"{group.qualities.count('exact')} of {len(group.qualities)}", whole(group.rereads)]
+        for group in _groups(document)
+    ]
     return [
         *([] if found else [tag("p", "From the journal of an interrupted run.", class_="faint")]),
         *_summary(document),
-        table([*heads, "quality", "read again at most", "why"], lines[:_SHOWN], (2, 3, 4, 5, 7)),
-        tag("p", f"and {more:,} more, in the JSON report") if more > 0 else Html(""),
+        table(["group", "exact", "read again at most"], groups[:_SHOWN], (1, 2)),
+        fold(
+            f"{len(lines):,} offsets; those that are not exact come first",
+            table([*heads, "quality", "read again at most", "why"], lines[:_SHOWN], (2, 3, 4, 5, 7)),
+            tag("p", f"and {more:,} more, in the JSON report") if more > 0 else "",
+        ),
     ]
 
 
 def _summary(document: Document) -> list[Html]:
-    again = whole(document.get("rereads"))
-    checkpoints = whole(document.get("checkpoint_rereads"))
-    text = (
-        "Read again, at most: ",
-        again,
-        ". MirrorMaker 2's own checkpoints would have been lower by: ",
-        checkpoints,
-    )
-    lost = skip_text(rows(part(document.get("barrier")).get("skips")))
+    checkpoints, found = whole(document.get("checkpoint_rereads")), part(document.get("found_offsets"))
+    lost_ = skip_text(rows(part(document.get("barrier")).get("skips")))
+    names = {"equal": "equal", "lower": "lower", "higher": "higher", "missing": "none"}
+    counts = {name: figure(found.get(key)) for name, key in names.items()}
+    already = ", ".join(f"{whole(count)} {name}" for name, count in counts.items() if count)
     return [
-        tag("p", *text, ". Those that are not exact come first."),
-        *([tag("p", f"Never processed, because the records were gone: {lost}.")] if lost else []),
+        *([tag("p", f"MirrorMaker 2's own checkpoints would be lower by {checkpoints}.")] if checkpoints else []),
+        *([tag("p", f"Offsets that were already there, against the translated ones: {already}.")] if already else []),
+        *([tag("p", f"Never processed, because the records were gone: {lost_}.")] if lost_ else []),
     ]
 
 
@@ -291,6 +384,10 @@ def _offset(value: object) -> str | None:
 
 
 def _words() -> Html:
+    guides = ("docs/procedures/report.md", "docs/concepts.md", "docs/audit.md", "docs/troubleshooting.md")
+    links: list[object] = ["Guides: "]
+    for path in guides:
+        links += [docs_link(path), " "]
     return section(
         "How to read this",
         tag(
@@ -299,4 +396,5 @@ def _words() -> Html:
             " Offsets on the two clusters may differ although all records are equal. Exact: the group continues with"
             " the very next record. Safe: it skips no record, and may read as many records again as are counted.",
         ),
+        tag("p", *links),
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .markup import bullets, duration, part, rows, section, table, tag, texts, whole, whole_page
+from .markup import bullets, duration, page_head, part, rows, section, table, tag, texts, whole, whole_page
 
 __all__ = ["plan_page"]
 
@@ -24,8 +24,12 @@ def plan_page(document: Document) -> str:
     head = f"{document.get('kind')}, pair {document.get('pair')}: planned changes"
     return whole_page(
         head,
-        tag("h1", head),
-        tag("p", "Check mode: none of these changes was made."),
+        page_head(
+            f"{document.get('kind')}, pair {document.get('pair')}",
+            "Planned changes",
+            "calm",
+            "Check mode: none of these changes was made.",
+        ),
         section("Changes", table(["action", "what", "where", "setting", "before", "after"], _lines(document))),
         section("Notes", bullets(texts(document.get("notes")))),
         section(

@@ -16,15 +16,19 @@ from .markup import (
     at,
     badge,
     bullets,
+    docs_link,
     duration,
     figure,
+    fold,
     loss_table,
+    page_head,
     part,
     rows,
     section,
     table,
     tag,
     texts,
+    tiles,
     tone,
     whole,
     whole_page,
@@ -37,9 +41,7 @@ _TYPES = ("cutoff", "continuous", "disaster")
 # Answers that need attention come first. SKIPPED ones depend on those.
 _ORDER = ("NO", "UNKNOWN", "ACCEPTED", "SKIPPED")
 _OBSERVATIONS = 20
-# Set in the chart itself and readable on light and on dark: e-mail programs and printers do not apply styles.
-_COLOURS = {"YES": "#2ea043", "NO": "#d1242f"}
-_YELLOW, _BLUE = "#bf8700", "#4493f8"
+_COLOURS = {"YES": "good", "NO": "bad"}
 Document = Mapping[str, Any]
 
 
@@ -48,18 +50,27 @@ def readiness_page(document: Document) -> str:
     checks = rows(document.get("checks"))
     names = f"{_word(document, 'from')} \N{RIGHTWARDS ARROW} {_word(document, 'to')}"
     answers = ", ".join(f"{_word(document, way)} for a {name}" for way, name in _WAYS.items())
+    both = {_word(document, way) for way in _WAYS}
+    mood = "bad" if "NO" in both else "good" if both == {"YES"} else "open"
+    observed = tag("span", "pair ", document.get("pair"), ", observed at ", at(document.get("at")), class_="faint")
     return whole_page(
         f"Readiness {names}: {answers}",
-        tag("h1", f"Could the applications move now? {names}"),
-        *(tag("p", badge(document.get(way)), f" for a {name}") for way, name in _WAYS.items()),
-        tag("p", "pair ", document.get("pair"), ", observed at ", at(document.get("at")), class_="faint"),
-        tag("p", _counted(checks), class_="faint"),
+        page_head(
+            "readiness",
+            f"Could the applications move now? {names}",
+            mood,
+            *([badge(document.get(way)), f" for a {name}"] for way, name in _WAYS.items()),
+            observed,
+            tag("span", _counted(checks), class_="faint"),
+        ),
+        _tiles(document),
         section("What stands in the way", *_open(checks)),
         section(
             "What a move now would cost",
+            _objectives(rows(document.get("objectives"))),
             _rereads(document.get("rereads")),
-            loss_table(document.get("loss")),
-            _words_of(document),
+            loss_table(document.get("loss")) if part(document.get("loss")) else "",
+            bullets(texts(document.get("cost"))),
         ),
         section("How long a run took", _durations(document.get("durations"))),
         section(
@@ -67,9 +78,36 @@ def readiness_page(document: Document) -> str:
             bullets(texts(document.get("trend"))),
             *_observations(rows(document.get("observations"))),
         ),
-        section("All checks", _checks(checks)),
+        section("All checks", fold(_counted(checks), _checks(checks)) if checks else ""),
         _words(),
     )
+
+
+def _tiles(document: Document) -> Html:
+    """What a move would cost, right under the answer. The sums over all groups are not known if one of them is not."""
+    loss, durations = part(document.get("loss")), part(document.get("durations"))
+    known = [(kind, figure(part(durations.get(kind)).get("median"))) for kind in _TYPES]
+    taken = ", ".join(f"{kind} {duration(seconds)}" for kind, seconds in known if seconds is not None)
+    lost = whole(loss.get("records_at_most"))
+    return tiles(
+        [
+            *((f"read again, {name}", _sum(document, way), "records at most") for way, name in _WAYS.items()),
+            ("at risk in a disaster", lost, f"records at most; {_age(loss)}"),
+            ("replication lags by", duration(document.get("lag_s")), "the flow to the idle cluster"),
+            ("a run took", taken or None, "median of completed runs"),
+        ]
+    )
+
+
+def _sum(document: Document, way: str) -> str | None:
+    counts = part(part(document.get("rereads")).get(way))
+    known = [figure(count) for count in counts.values()]
+    numbers = [count for count in known if count is not None]
+    return whole(sum(numbers)) if numbers and len(numbers) == len(known) else None
+
+
+def _age(loss: Document) -> str:
+    return f"written within the last {duration(loss.get('seconds_at_most')) or 'unknown time'}"
 
 
 def _word(document: Document, key: str) -> str:
@@ -83,13 +121,16 @@ def _counted(checks: Sequence[Document]) -> str:
 
 
 def _open(checks: Sequence[Document]) -> list[Html]:
-    """Every check that is not YES, with any other answer."""
+    """Every check that is not YES, with any other answer. Those that were skipped share one line."""
     rank = {answer: place for place, answer in enumerate(_ORDER)}
     found = [row for row in checks if row.get("answer") != "YES"]
     found.sort(key=lambda row: rank.get(str(row.get("answer")), 0))
     if checks and not found:
         return [tag("p", "Nothing: every check is YES.")]
-    return [_card(row) for row in found]
+    skipped = [str(row.get("name")) for row in found if row.get("answer") == "SKIPPED"]
+    cards = [_card(row) for row in found if row.get("answer") != "SKIPPED"]
+    more = f"SKIPPED, because they depend on another check ({len(skipped)}): {', '.join(skipped)}."
+    return [*cards, *([tag("p", more, class_="faint")] if skipped else [])]
 
 
 def _card(row: Document) -> Html:
@@ -115,15 +156,30 @@ def _rereads(value: object) -> Html:
     return table(heads, lines, (1, 2))
 
 
-def _words_of(document: Document) -> Html:
-    lag = tag("p", "The flow lags behind by: ", duration(document.get("lag_s")))
-    return Html(lag + bullets(texts(document.get("cost"))))
+def _objectives(objectives: Sequence[Document]) -> Html:
+    """RPO and RTO by type of cutover."""
+    if not objectives:
+        return Html("")
+    lines = [
+        [
+            row.get("type"),
+            row.get("rpo"),
+            duration(row.get("writes_s")),
+            duration(row.get("reads_s")),
+            row.get("source"),
+        ]
+        for row in objectives
+    ]
+    heads = ["type", "RPO: records lost", "RTO: without writes", "RTO: without reads", "seconds from"]
+    return table(heads, lines, (2, 3))
 
 
 def _durations(value: object) -> Html:
     """Time from the journaled start to the end of completed runs, which is longer than the applications' downtime."""
     found = part(value)
-    kinds = list(dict.fromkeys([*_TYPES, *map(str, found)]))
+    kinds = [kind for kind in dict.fromkeys([*_TYPES, *map(str, found)]) if part(found.get(kind))]
+    if not kinds:
+        return tag("p", "The journal has no completed run yet. A rehearsal shows how long one takes.")
     lines = []
     for kind in kinds:
         one = part(found.get(kind))
@@ -151,8 +207,8 @@ def _observations(observations: Sequence[Document]) -> list[Html]:
     heads = ["at", *_WAYS, "lag", "lost at most", "read again at most", "in the way"]
     more = len(observations) - len(lines)
     return [
-        _strip(observations),
-        table(heads, lines, (3, 4, 5)),
+        _strip(observations) if len(observations) > 1 else Html(""),
+        fold(f"The newest {len(lines)}", table(heads, lines, (3, 4, 5))),
         tag("p", f"and {more:,} earlier ones", class_="faint") if more > 0 else Html(""),
     ]
 
@@ -164,21 +220,18 @@ def _strip(observations: Sequence[Document]) -> Html:
     shapes = []
     for place, observation in enumerate(observations):
         for line, way in enumerate(_WAYS):
-            shapes.append(_box(place * step, 2 + line * 13, step, _COLOURS.get(str(observation.get(way)), _YELLOW)))
+            shapes.append(_box(place * step, 2 + line * 13, step, _COLOURS.get(str(observation.get(way)), "open")))
     lags = [figure(observation.get("lag_s")) for observation in observations]
     most = max((lag for lag in lags if lag is not None), default=0.0) or 1.0
     points = [
         None if lag is None else ((place + 0.5) * step, height - 4 - (height - top - 8) * max(0.0, lag) / most)
         for place, lag in enumerate(lags)
     ]
-    shapes += [
-        tag("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in run), fill="none", stroke=_BLUE)
-        for run in _runs(points)
-    ]
-    shapes += [tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=2, fill=_BLUE) for x, y in filter(None, points)]
+    shapes += [tag("polyline", points=" ".join(f"{x:.1f},{y:.1f}" for x, y in run)) for run in _runs(points)]
+    shapes += [tag("circle", cx=f"{x:.1f}", cy=f"{y:.1f}", r=2, class_="calm") for x, y in filter(None, points)]
     known = [lag for lag in lags if lag is not None]
     legend = f"{len(observations)} observations, the newest on the right. Upper line: controlled cutover, lower line:"
-    legend += " disaster (green YES, red NO, yellow UNKNOWN). Curve: the flow's lag in seconds, "
+    legend += " disaster (green YES, red NO, amber UNKNOWN). Curve: the flow's lag in seconds, "
     legend += f"{max(known):.1f} at the top." if known else "not known."
     chart = tag(
         "svg",
@@ -192,7 +245,7 @@ def _strip(observations: Sequence[Document]) -> Html:
 
 def _box(x: float, y: float, width: float, colour: str) -> Html:
     gap = min(1.0, width / 5)
-    return tag("rect", x=f"{x:.2f}", y=f"{y:.0f}", width=f"{width - gap:.2f}", height=11, fill=colour)
+    return tag("rect", x=f"{x:.2f}", y=f"{y:.0f}", width=f"{width - gap:.2f}", height=11, class_=colour)
 
 
 def _runs(points: Sequence[tuple[float, float] | None]) -> list[list[tuple[float, float]]]:
@@ -221,6 +274,7 @@ def _checks(checks: Sequence[Document]) -> Html:
 
 
 def _words() -> Html:
+    links = [docs_link("docs/procedures/readiness.md"), " ", docs_link("docs/troubleshooting.md")]
     return section(
         "How to read this",
         tag(
@@ -229,4 +283,5 @@ def _words() -> Html:
             " not be observed. SKIPPED: it depends on another check that is not YES. Records read again and records"
             " lost are bounds, not promises.",
         ),
+        tag("p", "Guides: ", *links),
     )

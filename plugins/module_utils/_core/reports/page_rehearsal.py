@@ -11,23 +11,30 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..verdict import UNKNOWN
+from ..verdict import NOT_APPLICABLE, PROVEN, REFUTED
+from .downtime import phase_spans
 from .markup import (
     Html,
     at,
     badge,
     bullets,
     checks_table,
+    docs_link,
     duration,
+    fold,
+    page_head,
     part,
     rows,
     section,
     table,
     tag,
     texts,
+    tiles,
+    tone,
     whole,
     whole_page,
 )
+from .timeline import Bar, timeline
 
 __all__ = ["rehearsal_page"]
 
@@ -46,17 +53,46 @@ def rehearsal_page(document: Document) -> str:
     head = f"rehearsal {document.get('type')} {way}"
     when: list[object] = ["pair ", document.get("pair"), ", began ", at(document.get("began"))]
     took: list[object] = [", ended ", at(document.get("ended")), ", took ", duration(document.get("seconds"))]
+    checks = rows(document.get("checks"))
+    proven = sum(row.get("verdict") == PROVEN for row in checks)
+    proof: list[object] = [badge(document.get("verdict")), f" evidence: {proven} of {len(checks)} PROVEN"]
+    completed = document.get("outcome") == "completed" and document.get("verdict") != REFUTED
+    left = [row for row in checks if row.get("verdict") not in (PROVEN, NOT_APPLICABLE)]
     return whole_page(
         f"{document.get('verdict')}: {head}, {document.get('outcome')}",
-        tag("h1", badge(document.get("verdict")), f" {head}: {document.get('outcome')}"),
-        tag("p", *when, *took, class_="faint"),
+        page_head(
+            head,
+            f"Rehearsal {document.get('outcome')}",
+            "good" if completed else "bad",
+            proof,
+            tag("span", *when, *took, class_="faint"),
+        ),
+        _tiles(document),
         section("What stopped it", *_failure(document)),
+        section("What is not proven", *(_card(row) for row in left), _not_checked(document)),
         section("Predicted and actual", _figures(document)),
-        section("Checks", checks_table(document.get("checks"))),
-        section("Steps", _phases(document)),
+        section("Steps", _steps(document)),
+        section("All checks", fold(f"{len(checks)} checks", checks_table(checks)) if checks else ""),
         *(_move(move) for move in rows(document.get("moves"))),
-        section("Not known or not checked", bullets(_open(document))),
+        section("How to read this", tag("p", "Guide: ", docs_link("docs/procedures/rehearse.md"))),
     )
+
+
+def _tiles(document: Document) -> Html:
+    actual = part(document.get("actual"))
+    return tiles(
+        [
+            ("writes stood still", duration(actual.get("writes_s")), "longest time without a write"),
+            ("reads stood still", duration(actual.get("reads_s")), "longest time of a group without a record"),
+            ("the moves took", duration(actual.get("cutover_s")), ""),
+            ("records processed twice", whole(actual.get("rereads")), ""),
+        ]
+    )
+
+
+def _card(row: Document) -> Html:
+    line = tag("p", badge(row.get("verdict")), " ", tag("strong", row.get("name")), ": ", row.get("reason"))
+    return tag("div", line, class_=f"card {tone(row.get('verdict'))}".rstrip())
 
 
 def _failure(document: Document) -> list[Html]:
@@ -85,19 +121,17 @@ def _at_most(value: object) -> str | None:
     return None if shown is None else f"at most {shown}"
 
 
-def _phases(document: Document) -> Html:
-    lines = [[row.get("phase"), duration(row.get("seconds"))] for row in rows(document.get("phases"))]
-    return table(["step", "took"], lines, (1,))
+def _steps(document: Document) -> Html:
+    return timeline([Bar(span.name, duration(span.seconds) or "", span) for span in phase_spans(document)], None)
 
 
 def _move(move: Document) -> Html:
-    title = f"{move.get('type')} {move.get('from')} \N{RIGHTWARDS ARROW} {move.get('to')}: {move.get('outcome')}"
-    return section(title, checks_table(move.get("checks")), _phases(move))
+    title = f"{move.get('type')} {move.get('from')} \N{RIGHTWARDS ARROW} {move.get('to')}: {move.get('headline')}"
+    evidence = tag("p", badge(move.get("verdict")), " evidence: ", part(move.get("evidence")).get("text"))
+    checks = rows(move.get("checks"))
+    folded = fold(f"{len(checks)} checks", checks_table(checks)) if checks else ""
+    return section(title, evidence, _steps(move), folded)
 
 
-def _open(document: Document) -> list[str]:
-    unknown = [row for row in rows(document.get("checks")) if row.get("verdict") == UNKNOWN]
-    return [
-        *(f"{row.get('name')}: {row.get('reason')}" for row in unknown),
-        *(f"not checked: {text}" for text in texts(document.get("not_checked"))),
-    ]
+def _not_checked(document: Document) -> Html:
+    return bullets(f"not checked: {text}" for text in texts(document.get("not_checked")))

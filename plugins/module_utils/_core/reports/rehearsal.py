@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import Any
 
-from ..verdict import PROVEN, REFUTED, UNKNOWN, combine
-from .cutover import check_row, phase_row, report_lines, stamp
+from ..verdict import NOT_APPLICABLE, PROVEN, REFUTED, UNKNOWN, combine
+from .cutover import check_row, phase_row, stamp
 
 __all__ = ["SCHEMA", "rehearsal_lines", "rehearsal_note", "rehearsal_report"]
 
-SCHEMA = "switchback.kafka_dr/rehearsal/1"
+SCHEMA = "switchback.kafka_dr/rehearsal/2"
 _SHOWN = 5
 _NOT_CHECKED = (
     "the applications: the rehearsal moved its own clients, besides them",
@@ -62,7 +62,7 @@ def _moved(facts: Facts, moves: Sequence[Facts]) -> dict[str, Any]:
         f"{move['from']} -> {move['to']}: {check['name']}: {check['reason']}"
         for move in bad
         for check in move["checks"]
-        if check["verdict"] != PROVEN
+        if check["verdict"] not in (PROVEN, NOT_APPLICABLE)
     ]
     verdicts = [move["verdict"] for move in moves]
     if facts["failure"] or not moves:
@@ -209,7 +209,7 @@ def rehearsal_lines(report: Facts) -> list[str]:
             )
             lines.append(f"  {name:<16}{actual[key]:>8.1f} s, {by}")
     lines += [f"  {check['verdict']:<8} {check['name']}: {check['reason']}" for check in report["checks"]]
-    lines += [f"    {line}" for move in report["moves"] for line in report_lines(move)]
+    lines += [f"  {move['headline']}: {move['evidence']['text']}" for move in report["moves"]]
     if report["failure"]:
         lines.append(f"  stopped in '{report['failure']['task']}': {report['failure']['message']}")
     return lines + [f"  not checked: {text}" for text in report["not_checked"]]

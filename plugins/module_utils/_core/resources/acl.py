@@ -16,6 +16,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import ipaddress
+import shlex
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -90,6 +91,18 @@ class Acl:
     pattern_type: str = "literal"
     permission: str = "allow"
     host: str = "*"
+
+    def command(self, bootstrap_servers: str) -> str:
+        """The command of Kafka's own tool that creates this ACL."""
+        option = {"cluster": "--cluster", "transactional_id": "--transactional-id"}
+        where = option.get(self.resource_type, f"--{self.resource_type}")
+        where += "" if self.resource_type == "cluster" else f" {shlex.quote(self.name)}"
+        where += "" if self.pattern_type == "literal" else f" --resource-pattern-type {self.pattern_type}"
+        operation = "".join(word.capitalize() for word in self.operation.split("_"))
+        return (
+            f"kafka-acls.sh --bootstrap-server {bootstrap_servers} --add"
+            f" --{self.permission}-principal {shlex.quote(self.principal)} --operation {operation} {where}"
+        )
 
     def sentence(self) -> str:
         """The ACL in words that name every part, so that two different ACLs never look equal."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import DrError
+from ..partition import Partition, PartitionOffset, Range
 from ..waiting import Waited
 from .groups import GroupState, distance, members_named
 
@@ -27,10 +28,6 @@ __all__ = [
     "read_to_end",
     "wait_error",
 ]
-
-Partition = tuple[str, int]
-Range = tuple[int, int]
-PartitionOffset = tuple[Partition, int]
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from typing import Any
 
 from ..changes import Change, Outcome
 from ..errors import DrError
+from ..partition import Partition
 
 __all__ = [
     "ABSENT",
@@ -38,7 +39,6 @@ __all__ = [
     "with_members",
 ]
 
-Partition = tuple[str, int]
 
 _SHOWN = 5
 _HINTS = {
@@ -87,6 +87,8 @@ class GroupState:
     state: str
     type: str | None = None
     members: tuple[Member, ...] = ()
+    #: How members divide the partitions, such as ``range``; ``stream``: Kafka Streams. "": no members, or unknown.
+    assignor: str = ""
 
     @property
     def active(self) -> bool:
@@ -251,7 +253,7 @@ def _add_offset(group: str, committed_offsets: dict[Partition, int], item: Mappi
         return [f"{where}: partition and offset must not be negative, found offset {offset}."]
     if (topic, number) in committed_offsets:
         return [f"{where} is listed twice."]
-    committed_offsets[(topic, number)] = offset
+    committed_offsets[Partition(topic, number)] = offset
     return []
 
 

@@ -14,11 +14,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from ..partition import Partition
 from .groups import Member
 
 __all__ = ["out_of_scope", "scope_problems"]
 
-Partition = tuple[str, int]
 _SHOWN = 3
 
 

@@ -13,7 +13,44 @@ from typing import Any
 
 from ..errors import DrError
 
-__all__ = ["joined", "log_ends", "offset_syncs_start", "recreated", "require_same", "topic_ids"]
+__all__ = [
+    "joined",
+    "known_id",
+    "log_ends",
+    "no_topic_id",
+    "offset_syncs_start",
+    "recreated",
+    "require_ids",
+    "require_same",
+    "topic_ids",
+]
+
+#: What a client reads where the broker has no topic id: the UUID 0.
+_ZERO = "A" * 22
+_WHY = "its brokers run Kafka before 2.8, or their inter.broker.protocol.version is below 2.8"
+
+
+def known_id(reported: str) -> str:
+    """The topic id that a client reports, "" if the broker assigns none."""
+    return "" if reported == _ZERO else reported
+
+
+def no_topic_id(name: str, alias: str) -> str:
+    """Why a topic of this cluster has no id."""
+    return f'"{name}" on {alias} has no topic id: {_WHY}'
+
+
+def require_ids(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> None:
+    """Raise ``topic_ids_missing`` if an existing topic has no id. ``rows``: by alias, as ``topic_row`` returns them."""
+    for alias, topics in rows.items():
+        for topic in topics:
+            if topic["exists"] and not topic["topic_id"]:
+                raise DrError(
+                    "topic_ids_missing",
+                    f'The topic "{topic["name"]}" on {alias} has no topic id: {_WHY}.',
+                    "A recreated topic would look like the original, and offsets would refer to other records. Upgrade"
+                    " the brokers, and set inter.broker.protocol.version to their version.",
+                )
 
 
 def topic_ids(rows: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, dict[str, str]]:

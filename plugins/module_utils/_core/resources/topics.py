@@ -20,10 +20,14 @@ from typing import Any
 from ..changes import Change, Differences, Outcome
 from ..errors import DrError
 from ..names import is_internal
+from ..partition import Partition
 from ..schema import nearest
 from ..values import same, text_of
 
 __all__ = [
+    "BATCH_OVERHEAD",
+    "DEFAULT_LARGEST_RECORD",
+    "MIN_IN_SYNC",
     "ConfigValue",
     "Conflict",
     "Plan",
@@ -33,10 +37,16 @@ __all__ = [
     "failure_of",
     "plan_absent",
     "plan_present",
+    "refused_writes",
     "topic_row",
     "wanted_topics",
 ]
 
+#: By default a broker accepts batches that are 12 bytes larger than a producer's largest request: Records.LOG_OVERHEAD.
+BATCH_OVERHEAD = 12
+#: max.request.size of a Kafka producer that sets none.
+DEFAULT_LARGEST_RECORD = 1_048_576
+MIN_IN_SYNC = "min.insync.replicas"
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,249}")
 _SHOWN = 5
 # Refusals of a broker that have their own remedy.
@@ -77,12 +87,21 @@ class TopicState:
     """A topic that exists."""
 
     name: str
+    #: "": the brokers assign none (KIP-516).
     topic_id: str
     partitions: int
     #: None: it differs between partitions.
     replication_factor: int | None
     leaderless: tuple[int, ...] = ()
     config: Mapping[str, ConfigValue] = field(default_factory=dict)
+    #: The smallest number of in-sync replicas of a partition; None: unknown.
+    fewest_in_sync: int | None = None
+
+    @property
+    def shrunk(self) -> bool:
+        """Whether a replica of a partition is not in sync, or may not be."""
+        known = self.fewest_in_sync is not None and self.replication_factor is not None
+        return not known or self.fewest_in_sync != self.replication_factor
 
 
 @dataclass(frozen=True)
@@ -313,24 +332,37 @@ def _refusal(outcome: Outcome) -> str:
     return outcome.code if outcome.code in _OWN_CODES else "topic_refused"
 
 
+def refused_writes(state: TopicState) -> str:
+    """Why brokers refuse writes with acks=all to a topic; "": they accept them, or it is unknown."""
+    setting = state.config.get(MIN_IN_SYNC)
+    if state.fewest_in_sync is None or setting is None or setting.value is None:
+        return ""
+    if state.fewest_in_sync >= int(setting.value):
+        return ""
+    found = f"{state.fewest_in_sync}, and {MIN_IN_SYNC} is {setting.value}"
+    return f'"{state.name}" has too few in-sync replicas: {found}'
+
+
 def topic_row(
     name: str,
     state: TopicState | None,
     config: str = "overrides",
-    ranges: Mapping[tuple[str, int], tuple[int, int] | None] | None = None,
+    ranges: Mapping[Partition, tuple[int, int] | None] | None = None,
 ) -> dict[str, Any]:
     """A topic as ``kafka_topic_info`` returns it; unknown values are None."""
     row: dict[str, Any] = {"name": name, "exists": state is not None}
     row.update(dict.fromkeys(_ROW_KEYS))
     if state is None:
         return row
-    row.update(topic_id=state.topic_id, partitions=state.partitions, replication_factor=state.replication_factor)
+    row.update(
+        topic_id=state.topic_id or None, partitions=state.partitions, replication_factor=state.replication_factor
+    )
     row["leaderless"] = list(state.leaderless)
     if config != "none":
         row["config"] = {k: one.value for k, one in sorted(state.config.items()) if one.override or config == "all"}
         for key, setting in (("cleanup_policy", "cleanup.policy"), ("timestamp_type", "message.timestamp.type")):
             row[key] = state.config[setting].value if setting in state.config else None
     if ranges is not None:
-        spans = [ranges.get((name, index)) or (None, None) for index in range(state.partitions)]
+        spans = [ranges.get(Partition(name, index)) or (None, None) for index in range(state.partitions)]
         row["offsets"] = [{"partition": n, "start": start, "end": end} for n, (start, end) in enumerate(spans)]
     return row

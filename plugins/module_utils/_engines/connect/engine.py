@@ -9,13 +9,16 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..._connect.flow import reconcile_flow
 from ..._connect.mirror import FlowSpec
 from ..._connect.offsets import replicated_offsets, reset_offsets
-from ..._connect.rest import ConnectClient
+from ..._connect.rest import ConnectClient, Connector
+from ..._connect.validate import require_version
 from ..._core.changes import Change, Outcome
+from ..._core.discovery.observations import SETTINGS, MirrorConnector
 from ..._core.errors import DrError
 from ..._core.flows.goals import FlowGoal
 from ..._core.flows.pair_spec import ClusterSpec, PairSpec
@@ -23,10 +26,11 @@ from ..._core.names import CONNECTORS, Naming, connector_name
 from ..._core.offsets.tenures import nested
 from ..._core.resources.connector_settings import left_open, unsafe_settings
 from ..._core.resources.topic_filters import filters_of, takes_any
+from ..._core.resources.topics import DEFAULT_LARGEST_RECORD
 from ..._core.waiting import Bounds
 from ..._kafka.client import Kafka
 from ..._module import Result
-from ..base import DEFAULT_LARGEST_RECORD, FlowState, PartState, SiteSettings
+from ..base import FlowState, PartState, SiteSettings
 from .applying import apply_goals
 from .inventory import CAPABILITIES
 from .offsets import ConnectStoredOffsets
@@ -96,7 +100,10 @@ class ConnectEngine:
 
     def about(self, source: str, target: str) -> tuple[str | None, str | None]:
         """Return the cluster id and the version that the workers report at their root path."""
-        return self.rest(source, target).about()
+        rest = self.rest(source, target)
+        cluster_id, version = rest.about()
+        require_version(rest, version)
+        return cluster_id, version
 
     def offsets(self, source: str, target: str) -> ConnectStoredOffsets:
         """The stored offsets of the source connector."""
@@ -134,6 +141,11 @@ class ConnectEngine:
             and all(connector.config.get(key) == alias for key, alias in ends.items())
             and takes_any(connector.config, topics)
         )
+
+    def connectors_to(self, target: str) -> list[MirrorConnector]:
+        """Every connector on the workers of ``target``, with the topics of its stored offsets."""
+        rest = self._rest[target]
+        return [_mirror_connector(rest, one) for _name, one in sorted(rest.connectors().items()) if one.part]
 
     def apply(
         self, pair: PairSpec, goals: Sequence[FlowGoal], settings: SiteSettings, bounds: Bounds, check: bool
@@ -173,6 +185,17 @@ class ConnectEngine:
                 if not check:
                     reset_offsets(rest, name)
         return outcomes
+
+
+def _mirror_connector(rest: ConnectClient, connector: Connector) -> MirrorConnector:
+    settings = {key: connector.config[key] for key in SETTINGS if key in connector.config}
+    replicated = None
+    if connector.part == "source":
+        # The offsets of other connectors are useful even if a worker cannot return these.
+        with suppress(DrError):
+            stored = replicated_offsets(rest, connector.name, settings.get("source.cluster.alias"))
+            replicated = frozenset(partition.topic for partition in stored)
+    return MirrorConnector(connector.name, str(connector.part), connector.state, settings, replicated)
 
 
 def _largest_record(config: Mapping[str, str]) -> int:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from ..._connect.offsets import change_offsets, read_back, replicated_offsets, require_gone, set_offsets
 from ..._connect.rest import ConnectClient
 from ..._core.errors import DrError
-from ..base import Partition
+from ..._core.partition import Partition
 
 __all__ = ["ConnectStoredOffsets"]
 

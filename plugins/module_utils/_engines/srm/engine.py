@@ -27,11 +27,13 @@ from ..._cm.replication_config import REPLICATION_CONFIGS, parse
 from ..._cm.service import CmService, open_service
 from ..._cm.shapes import Service
 from ..._core.changes import Change, Outcome
+from ..._core.discovery.observations import MirrorConnector
 from ..._core.errors import DrError
 from ..._core.flows.goals import FlowGoal
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import CONNECTORS, Naming, connector_name, flow_name, offsets_topic
 from ..._core.offsets.tenures import nested
+from ..._core.partition import Partition
 from ..._core.resources.connector_settings import reads_uncommitted, unsafe_settings
 from ..._core.waiting import Bounds
 from ..._kafka.client import Kafka
@@ -51,6 +53,83 @@ _CM_SECONDS = 30.0
 _Seen = tuple[float, Service]
 
 
+class _Sites:
+    """The sites of Streams Replication Manager by alias: their services and properties, each read when needed."""
+
+    def __init__(self, clusters: Mapping[str, Mapping[str, Any]], timeout: float) -> None:
+        self._sites = {
+            alias: _service(cluster["srm"], timeout) for alias, cluster in clusters.items() if cluster["srm"]
+        }
+        self.aliases = sorted(self._sites)
+        self._lines: dict[str, dict[str, str]] = {}
+        self._reverse: dict[str, str | None] = {}
+        self._unwanted = {alias for alias, cluster in clusters.items() if _is_off(cluster["srm"])}
+        self._seen: dict[str, Reader[_Seen]] = {}
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """All requests sent so far, without secrets."""
+        return [request for site in self._sites.values() for request in site.client.requests]
+
+    def forget(self, alias: str) -> None:
+        """Read the service and the lines of this site again when they are needed."""
+        self._lines.pop(alias, None)
+        self._seen.pop(alias, None)
+
+    def site(self, alias: str) -> CmService:
+        """Return the site at ``alias``; raises ``no_srm_site``."""
+        site = self._sites.get(alias)
+        if site is None:
+            raise DrError(
+                "no_srm_site",
+                f'The cluster "{alias}" has no Streams Replication Manager, but a flow to it runs there.',
+                f"Add the site kafka_dr_srm.{alias} to the inventory.",
+            )
+        return site
+
+    def service(self, alias: str) -> Service:
+        """Read the service, at most once in ``_OBSERVATION_SECONDS``, and tolerate single failed requests.
+
+        A wait polls several times per second. A state of that age is recent enough: progress is observed in Kafka, and
+        the state only shows that the service was not stopped.
+        """
+        if alias not in self._seen:
+            site = self.site(alias)
+            first = site.read_service()
+            self._seen[alias] = Reader(lambda: (time.monotonic(), site.read_service()), (time.monotonic(), first), True)
+        seen = self._seen[alias].last
+        return (self._seen[alias]() if time.monotonic() - seen[0] >= _OBSERVATION_SECONDS else seen)[1]
+
+    def lines(self, alias: str) -> dict[str, str]:
+        """Replication Configs of a site, read once: during a run only ``stop`` of the engine changes them."""
+        if alias not in self._lines:
+            properties = self.site(alias).read_config()
+            self._reverse[alias] = next((one.effective or "" for one in properties if one.name == REVERSE), None)
+            configs = [one for one in properties if one.name == REPLICATION_CONFIGS]
+            if not configs:
+                raise DrError(
+                    "no_replication_configs",
+                    f'The service at "{alias}" has no property "{REPLICATION_CONFIGS}".',
+                    f"Check that kafka_dr_srm.{alias} names a Streams Replication Manager service.",
+                )
+            if configs[0].hidden:
+                raise DrError(
+                    "no_replication_configs",
+                    f'Cloudera Manager hides "{REPLICATION_CONFIGS}" of the service at "{alias}" from this account.',
+                    f"Use an account that may read it: kafka_dr_srm.{alias}.client.",
+                )
+            self._lines[alias] = parse(configs[0].effective or "")
+        return self._lines[alias]
+
+    def drift(self, alias: str) -> tuple[str, ...]:
+        """One sentence if the site supports reverse checkpointing and the inventory wants it, but it is off."""
+        self.lines(alias)
+        found = self._reverse[alias]
+        if alias in self._unwanted or found is None or found.strip().lower() == "true":
+            return ()
+        return (f'reverse checkpointing ("{REVERSE}") is off on {alias}',)
+
+
 class SrmEngine:
     """Two sites of Streams Replication Manager, controlled through Cloudera Manager.
 
@@ -68,25 +147,19 @@ class SrmEngine:
         kafka: Mapping[str, Kafka],
         timeout: float,
     ) -> None:
-        self._sites = {
-            alias: _service(cluster["srm"], timeout) for alias, cluster in clusters.items() if cluster["srm"]
-        }
+        self._sites = _Sites(clusters, timeout)
         self._naming, self._kafka = naming, kafka
         self._offsets: dict[str, ConnectOffsets] = {}
-        self._lines: dict[str, dict[str, str]] = {}
-        self._reverse: dict[str, str | None] = {}
-        self._unwanted = {alias for alias, cluster in clusters.items() if _is_off(cluster["srm"])}
-        self._seen: dict[str, Reader[_Seen]] = {}
 
     @property
     def requests(self) -> list[dict[str, Any]]:
         """All requests sent so far, without secrets."""
-        return [request for site in self._sites.values() for request in site.client.requests]
+        return self._sites.requests
 
     def observe(self, source: str, target: str) -> FlowState:
         """Read the service at the target, the lines of the flow, and the offsets topic."""
-        flow, service = flow_name(source, target), self._service_of(target)
-        lines = self._lines_of(target)
+        flow, service = flow_name(source, target), self._sites.service(target)
+        lines = self._sites.lines(target)
         enabled = is_on(lines, flow, "enabled")
         syncs = enabled and is_on(lines, flow, "sync.group.offsets.enabled")
         runs = service.state == "STARTED"
@@ -103,7 +176,7 @@ class SrmEngine:
             part: _observe(part, connector_name(source, target, part), states[part], tuple(unsafe))
             for part in CONNECTORS
         }
-        observations["checkpoint"] = replace(observations["checkpoint"], drift=self._drift(target))
+        observations["checkpoint"] = replace(observations["checkpoint"], drift=self._sites.drift(target))
         return FlowState(observations, self._replicated(source, target))
 
     def observe_offsets(self, source: str, target: str) -> FlowState:
@@ -130,11 +203,15 @@ class SrmEngine:
         back = self.observe(source=target, target=source).connectors["source"]
         return [back.name] if back.state not in (None, "STOPPED") else []
 
+    def connectors_to(self, target: str) -> list[MirrorConnector]:
+        """Empty: a service runs its flows without connectors."""
+        return []
+
     def apply(
         self, pair: PairSpec, goals: Sequence[FlowGoal], settings: SiteSettings, bounds: Bounds, check: bool
     ) -> Result:
         """Write the lines of each site, then start or stop its service."""
-        return apply_goals(self._site, pair, goals, settings, bounds, check)
+        return apply_goals(self._sites.site, pair, goals, settings, bounds, check)
 
     def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
         """Switch off the group offset sync to ``target``. ``final``: stop the service, else restart it.
@@ -142,11 +219,10 @@ class SrmEngine:
         Streams Replication Manager cannot stop one flow alone (R10 and R20), so offsets that are read after the stop
         are lower bounds.
         """
-        site, lines = self._site(target), {sync_key(flow_name(source, target)): "false"}
-        wanted = Declared(lines={REPLICATION_CONFIGS: lines}, aliases=sorted(self._sites))
+        site, lines = self._sites.site(target), {sync_key(flow_name(source, target)): "false"}
+        wanted = Declared(lines={REPLICATION_CONFIGS: lines}, aliases=self._sites.aliases)
         result = reconcile_config(site, wanted, check, lambda _secret: None)
-        self._lines.pop(target, None)
-        self._seen.pop(target, None)
+        self._sites.forget(target)
         if result.failure is None:
             desired = (
                 DesiredService("stopped")
@@ -167,7 +243,7 @@ class SrmEngine:
         topic on the new cluster is deleted too, because a task that was still running may write its last offset-syncs
         there when the address answers again. Raises ``not_stopped`` unless the service at ``remaining`` is STOPPED.
         """
-        site = self._site(remaining)
+        site = self._sites.site(remaining)
         state = site.read_service().state
         if not check and state != "STOPPED":
             raise DrError(
@@ -185,61 +261,7 @@ class SrmEngine:
             outcomes += delete(self._kafka[alias], [self._naming.offset_syncs(other)], check)
         return outcomes
 
-    # ---- reading
-
-    def _site(self, alias: str) -> CmService:
-        site = self._sites.get(alias)
-        if site is None:
-            raise DrError(
-                "no_srm_site",
-                f'The cluster "{alias}" has no Streams Replication Manager, but a flow to it runs there.',
-                f"Add the site kafka_dr_srm.{alias} to the inventory.",
-            )
-        return site
-
-    def _service_of(self, alias: str) -> Service:
-        """Read the service, at most once in ``_OBSERVATION_SECONDS``, and tolerate single failed requests.
-
-        A wait polls several times per second. A state of that age is recent enough: progress is observed in Kafka, and
-        the state only shows that the service was not stopped.
-        """
-        if alias not in self._seen:
-            site = self._site(alias)
-            first = site.read_service()
-            self._seen[alias] = Reader(lambda: (time.monotonic(), site.read_service()), (time.monotonic(), first))
-        seen = self._seen[alias].last
-        return (self._seen[alias]() if time.monotonic() - seen[0] >= _OBSERVATION_SECONDS else seen)[1]
-
-    def _lines_of(self, alias: str) -> dict[str, str]:
-        """Replication Configs of a site, read once: during a run only :meth:`stop` changes them."""
-        if alias not in self._lines:
-            properties = self._site(alias).read_config()
-            self._reverse[alias] = next((one.effective or "" for one in properties if one.name == REVERSE), None)
-            configs = [one for one in properties if one.name == REPLICATION_CONFIGS]
-            if not configs:
-                raise DrError(
-                    "no_replication_configs",
-                    f'The service at "{alias}" has no property "{REPLICATION_CONFIGS}".',
-                    f"Check that kafka_dr_srm.{alias} names a Streams Replication Manager service.",
-                )
-            if configs[0].hidden:
-                raise DrError(
-                    "no_replication_configs",
-                    f'Cloudera Manager hides "{REPLICATION_CONFIGS}" of the service at "{alias}" from this account.',
-                    f"Use an account that may read it: kafka_dr_srm.{alias}.client.",
-                )
-            self._lines[alias] = parse(configs[0].effective or "")
-        return self._lines[alias]
-
-    def _drift(self, alias: str) -> tuple[str, ...]:
-        """One sentence if the site supports reverse checkpointing and the inventory wants it, but it is off."""
-        self._lines_of(alias)
-        found = self._reverse[alias]
-        if alias in self._unwanted or found is None or found.strip().lower() == "true":
-            return ()
-        return (f'reverse checkpointing ("{REVERSE}") is off on {alias}',)
-
-    def _replicated(self, source: str, target: str) -> dict[tuple[str, int], int]:
+    def _replicated(self, source: str, target: str) -> dict[Partition, int]:
         flow = flow_name(source, target)
         if flow not in self._offsets:
             topic, connector = offsets_topic(source), CONNECTORS["source"]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._core.names import Naming
+from ..._core.names import naming_of
 from ..._core.resources.connector_settings import FLOW_SETTINGS, OPTIONS
 from ..._core.resources.topic_filters import excluded_by_default
 from ..._core.schema import Key, check_url, nearest
@@ -155,7 +155,7 @@ def _list_rows(pair: Mapping[str, Any]) -> dict[str, dict[str, list[dict[str, An
     ``always`` holds the topics and groups of the flow. ``reverse`` holds the replicas of these topics on the source
     cluster, which Runtime 7.3.2 and later support as reverse-checkpointed topics.
     """
-    naming = Naming(pair["policy"], pair["separator"])
+    naming = naming_of(pair["policy"], pair["separator"])
     topics = [topic["name"] for topic in pair["topics"]]
     lists = {}
     for flow in pair["flows"].values():

@@ -26,6 +26,7 @@ from ..._core.journal.state import JournalState
 from ..._core.names import CONNECTORS, flow_name
 from ..._core.offsets.flow_restart import ReplicaStart, misfits, shown
 from ..._core.offsets.tenures import nested
+from ..._core.partition import Partition
 from ..._core.waiting import Bounds, wait_until
 from ..._kafka import groups as kafka_groups
 from ..._kafka.connect_offsets import ConnectOffsets
@@ -33,7 +34,8 @@ from ..._kafka.topics import describe
 from ..._module import Result
 from ..connections.clusters import both
 from ..journal.copies import read_state
-from ..observation.pair import Pair, Partition
+from ..observation.flows import observe_flow
+from ..observation.pair import Pair
 from .restart import compared, replica_starts, with_stored
 
 __all__ = ["AdoptRequest", "FormerReplicator", "adopt"]
@@ -95,17 +97,17 @@ def adopt(request: AdoptRequest, check: bool) -> Result:
         lambda: {flow: pair.engine.competing_flows(*flow, pair.topics, running=True) for flow in flows},
     )
     adoptions = [_Adoption(pair, flow, request, state, rivals[flow]) for flow in flows]
-    for one in adoptions:
-        one.require_possible()
-    pending = [one for one in adoptions if one.pending]
-    result = Result(extra={"pending": [one.name for one in pending], "adopted": {}})
+    for adoption in adoptions:
+        adoption.require_possible()
+    pending = [adoption for adoption in adoptions if adoption.pending]
+    result = Result(extra={"pending": [adoption.name for adoption in pending], "adopted": {}})
     if request.apply and not check:
-        for one in adoptions:
-            result.outcomes += one.apply()
-            result.extra["adopted"][one.name] = one.facts()
+        for adoption in adoptions:
+            result.outcomes += adoption.apply()
+            result.extra["adopted"][adoption.name] = adoption.facts()
     elif check:
-        result.outcomes = [outcome for one in pending for outcome in one.planned()]
-    result.requests = [*pair.requests, *(request for one in adoptions for request in one.requests)]
+        result.outcomes = [outcome for adoption in pending for outcome in adoption.planned()]
+    result.requests = [*pair.requests, *(request for adoption in adoptions for request in adoption.requests)]
     return result
 
 
@@ -138,7 +140,10 @@ class _Adoption:
         named = self._former.connectors
         missing = [name for name in named.values() if name not in listed]
         if missing:
-            known = ", ".join(sorted(name for name, one in listed.items() if one.part)) or "no MirrorMaker 2 connector"
+            known = (
+                ", ".join(sorted(name for name, connector in listed.items() if connector.part))
+                or "no MirrorMaker 2 connector"
+            )
             raise DrError(
                 "adoption_refused",
                 f'kafka_dr_adopt names the connector "{missing[0]}" for {self.name}, but the workers at'
@@ -151,9 +156,13 @@ class _Adoption:
     @cached_property
     def starts(self) -> dict[Partition, ReplicaStart]:
         """Partitions that the pair's connector must not start with its present offsets."""
-        observation = with_stored(self._pair, self._pair.observe(*self._flow))
-        found = replica_starts(self._pair, observation, self._state.topic_ids, self._state.unreplicated_below)
-        return {(one.topic, one.partition): one for one in found if misfits([replace(one, journaled=False)])}
+        observation = with_stored(self._pair, observe_flow(self._pair, *self._flow))
+        starts = replica_starts(self._pair, observation, self._state.topic_ids, self._state.unreplicated_below)
+        return {
+            Partition(start.topic, start.partition): start
+            for start in starts
+            if misfits([replace(start, journaled=False)])
+        }
 
     @property
     def pending(self) -> bool:
@@ -171,7 +180,7 @@ class _Adoption:
 
     @property
     def _stopped(self) -> bool:
-        return all(one.stopped for one in self._connectors.values())
+        return all(connector.stopped for connector in self._connectors.values())
 
     # ---- requirements
 
@@ -181,20 +190,22 @@ class _Adoption:
         if self._dedicated:
             self._require_ended()
         problems = [
-            f'"{one.name}": {text}'
-            for part, one in self._connectors.items()
-            for text in config_problems(part, one.config, source, target, self._pair.naming)
+            f'"{connector.name}": {text}'
+            for part, connector in self._connectors.items()
+            for text in config_problems(part, connector.config, source, target, self._pair.naming)
         ]
         served = self._pair.kafka[target].cluster_id
-        if self._connectors and (found := self._rest.cluster_id()) != served:
-            problems.append(f'"{self._rest.url}" belongs to the cluster "{found}", {target} is the cluster "{served}"')
-        names = {one.name for one in self._connectors.values()}
+        if self._connectors and (cluster_id := self._rest.cluster_id()) != served:
+            problems.append(
+                f'"{self._rest.url}" belongs to the cluster "{cluster_id}", {target} is the cluster "{served}"'
+            )
+        names = {connector.name for connector in self._connectors.values()}
         problems += [
             f'"{name}" replicates the same topics, but kafka_dr_adopt does not name it'
             for name in set(self._others) - names
         ]
         stored = self._stored()
-        left = undeclared_topics({topic for topic, _index in stored}, self._pair.topics, self._former.leave_topics)
+        left = undeclared_topics({topic for topic, _index in stored}, _known(self._pair), self._former.leave_topics)
         if left:
             problems.append(
                 f"{len(left)} other topics would no longer be replicated ({shown(left)}): add them to kafka_dr_topics,"
@@ -222,11 +233,11 @@ class _Adoption:
         if not active:
             time.sleep(_STILL_SECONDS)
         if active or self._ends() != before:
-            found = "still exists" if active else "has no members, but the replicas still grow"
+            evidence = "still exists" if active else "has no members, but the replicas still grow"
             raise DrError(
                 "adoption_running",
                 f'The dedicated MirrorMaker 2 of {self.name} still runs: its group "{group}" on {self._flow[1]}'
-                f" {found}.",
+                f" {evidence}.",
                 "No connector was touched. Stop its processes normally, so that they store their offsets, then start"
                 " again. The broker deletes the group some minutes after its last member has left.",
             )
@@ -237,17 +248,17 @@ class _Adoption:
 
     def _misfits(self, stored: Mapping[Partition, int]) -> list[str]:
         """Return the partitions whose records show that the old offsets do not fit either."""
-        observation = self._pair.observe(*self._flow)
+        observation = observe_flow(self._pair, *self._flow)
         old = {
             key: replace(
-                one,
+                start,
                 stored=stored.get(key),
                 exists=True,
                 journaled=False,
-                replica_end=observation.facts[key].replica_end or one.replica_end,
+                replica_end=observation.facts[key].replica_end or start.replica_end,
                 source_end=observation.facts[key].end,
             )
-            for key, one in self.starts.items()
+            for key, start in self.starts.items()
         }
         return misfits(compared(self._pair, observation, old))
 
@@ -255,26 +266,26 @@ class _Adoption:
 
     def planned(self) -> list[Outcome]:
         """Return the changes of ``apply``. The offsets increase until the old connector is stopped."""
-        stops = [self._stop_change(one) for one in self._connectors.values() if not one.stopped]
+        stops = [self._stop_change(connector) for connector in self._connectors.values() if not connector.stopped]
         moved = self._offsets_change({}, self._wanted(self._stored()))
         return [Outcome(change, "planned") for change in [*stops, moved]]
 
     def apply(self) -> list[Outcome]:
         """Stop the old connectors, verify their offsets by content, and store them for the pair's connector."""
-        running = [one for one in self._connectors.values() if not one.stopped]
-        outcomes = [Outcome(self._stop_change(one), "done") for one in running]
-        for one in running:
-            self._rest.stop(one.name)
-        self._await_stopped(self._rest, [one.name for one in self._connectors.values()])
+        running = [connector for connector in self._connectors.values() if not connector.stopped]
+        outcomes = [Outcome(self._stop_change(connector), "done") for connector in running]
+        for connector in running:
+            self._rest.stop(connector.name)
+        self._await_stopped(self._rest, [connector.name for connector in self._connectors.values()])
         if not self.pending:
             return outcomes
         self._own.require_stopped("Offsets can be set only on a stopped connector. Start the same playbook again.")
         stored = self._stored()
         wrong = self._misfits(stored)
         if wrong:
-            for one in running:
-                self._rest.resume(one.name)
-            again = f" {', '.join(one.name for one in running)} run again." if running else ""
+            for connector in running:
+                self._rest.resume(connector.name)
+            again = f" {', '.join(connector.name for connector in running)} run again." if running else ""
             raise DrError(
                 "adoption_refused",
                 f"The stored offsets of {self.name} do not fit the replicas: {shown(wrong)}.",
@@ -291,7 +302,7 @@ class _Adoption:
             listed = rest.connectors()
             return [name for name in names if name not in listed or not listed[name].stopped]
 
-        waited = wait_until(left, lambda found: not found, self._bounds) if names else None
+        waited = wait_until(left, lambda names_left: not names_left, self._bounds) if names else None
         if waited is not None and not waited.done:
             raise DrError(
                 "not_stopped",
@@ -303,8 +314,8 @@ class _Adoption:
     def _wanted(self, stored: Mapping[Partition, int]) -> dict[Partition, int]:
         return {key: stored[key] for key in sorted(self.starts) if key in stored}
 
-    def _stop_change(self, one: Connector) -> Change:
-        return Change("connector", one.name, "stop", {"state": one.state}, {"state": "STOPPED"})
+    def _stop_change(self, connector: Connector) -> Change:
+        return Change("connector", connector.name, "stop", {"state": connector.state}, {"state": "STOPPED"})
 
     def _offsets_change(self, have: Mapping[Partition, int], wanted: Mapping[Partition, int]) -> Change:
         return Change("offsets", self._own.name, "update", nested(have), nested(wanted))
@@ -317,3 +328,8 @@ class _Adoption:
         if self._dedicated:
             place = {"offsets_topic": self._dedicated, "group": self._former.group}
         return {"connectors": dict(self._former.connectors), **place, "offsets": nested(stored)}
+
+
+def _known(pair: Pair) -> list[str]:
+    """The topics of the pair, and those that enable creates: a connector for every topic replicates these too."""
+    return [*pair.topics, pair.spec.journal_topic, pair.spec.state_topic]

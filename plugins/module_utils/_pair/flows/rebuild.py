@@ -19,6 +19,7 @@ from ..._core.journal.state import JournalState
 from ..._core.names import Naming
 from ..._core.offsets.disaster import loss_lines
 from ..._core.offsets.tenures import nested
+from ..._core.partition import Partition
 from ..._core.resources.acl import Acl, failure_of, plan
 from ..._kafka import acls as kafka_acls
 from ..._kafka.client import Kafka
@@ -157,14 +158,13 @@ def _require_empty(pair: PairSpec, clusters: _Clusters) -> None:
             "It needs no rebuild. Run the playbook salvage to replay its tail, then enable.",
             kafka.bootstrap_servers,
         )
-    keys = {(name, index) for name, state in states.items() for index in range(state.partitions)}
+    keys = {Partition(name, index) for name, state in states.items() for index in range(state.partitions)}
     written = {key: end for key, (_start, end) in log_ranges(kafka, keys, "read_uncommitted").items() if end}
     if written:
-        topic, index = min(written)
+        first = min(written)
         raise DrError(
             "not_empty",
-            f"{len(written)} partitions on {lost} hold or held records: {topic}-{index} ends at"
-            f" {written[topic, index]}.",
+            f"{len(written)} partitions on {lost} hold or held records: {first} ends at {written[first]}.",
             f"It is unknown whether {here} has these records. Delete these topics if you do not need them, or use an"
             " empty cluster.",
             kafka.bootstrap_servers,
@@ -206,19 +206,19 @@ def _copy_rights(request: RebuildRequest, clusters: _Clusters, check: bool) -> l
 
 def _renamed(acl: Acl, naming: Naming, clusters: _Clusters) -> Acl:
     before, now = (f"{alias}{naming.separator}" for alias in (clusters.lost, clusters.here))
-    if naming.policy == "identity" or acl.resource_type != "topic" or not acl.name.startswith(before):
+    if naming.keeps_names or acl.resource_type != "topic" or not acl.name.startswith(before):
         return acl
     return replace(acl, name=now + acl.name.removeprefix(before))
 
 
 def _unreplicated_below(pair: PairSpec, clusters: _Clusters) -> dict[str, dict[str, dict[str, int]]]:
     """Return the log ends of the replicas. Records before them came from the lost cluster; no flow replicates them."""
-    if pair.naming.policy == "identity":
+    if pair.naming.keeps_names:
         return {}
     kafka = clusters.surviving
     replicas = [pair.naming.replica(clusters.lost, topic) for topic in pair.topics]
     states = {name: state for name, state in describe(kafka, replicas).items() if state is not None}
-    keys = {(name, index) for name, state in states.items() for index in range(state.partitions)}
+    keys = {Partition(name, index) for name, state in states.items() for index in range(state.partitions)}
     ends = {key: end for key, (start, end) in log_ranges(kafka, keys, "read_uncommitted").items() if end > start}
     return {clusters.here: nested(ends)} if ends else {}
 

@@ -28,6 +28,7 @@ from ..._core.offsets.flow_restart import (
     would_start,
 )
 from ..._core.offsets.tenures import nested
+from ..._core.partition import Partition
 from ..._core.resources.topic_ids import recreated
 from ..._kafka.connect_offsets import ConnectOffsets
 from ..._kafka.records import last_data_records
@@ -35,7 +36,9 @@ from ..._kafka.topics import describe, names
 from ..._module import Result
 from ..connections.clusters import both, on_each
 from ..journal.copies import read_state
-from ..observation.pair import ISOLATION, FlowObservation, Pair, same_content
+from ..observation.flows import FlowObservation, observe_flow
+from ..observation.last_records import same_content
+from ..observation.pair import ISOLATION, Pair
 
 __all__ = ["FlowStartRequest", "compared", "flow_start", "replica_starts", "with_stored"]
 
@@ -94,14 +97,14 @@ def flow_start(request: FlowStartRequest, check: bool) -> Result:
 def _observe_at_rest(pair: Pair, flow: Flow) -> FlowObservation | None:
     """Observe the flow with its stored offsets only; None: the engine cannot read them without the connector."""
     stored = pair.engine.observe_offsets(*flow)
-    return None if stored is None else pair.observe(*flow, engine_state=stored)
+    return None if stored is None else observe_flow(pair, *flow, engine_state=stored)
 
 
 def _observe(pair: Pair, flow: Flow, at_rest: FlowObservation | None, state: JournalState) -> FlowObservation:
     """Return ``at_rest`` if its offsets fit. Otherwise observe the flow's connectors too."""
     if at_rest is not None and not misfits(replica_starts(pair, at_rest, state.topic_ids, state.unreplicated_below)):
         return at_rest
-    return with_stored(pair, pair.observe(*flow))
+    return with_stored(pair, observe_flow(pair, *flow))
 
 
 def _others(pair: Pair, starts: Collection[ReplicaStart]) -> list[str]:
@@ -120,7 +123,7 @@ def with_stored(pair: Pair, observation: FlowObservation) -> FlowObservation:
     source, kafka = observation.connectors["source"], pair.kafka[observation.target]
     if source.state is not None or not any(facts.replica_end for facts in observation.facts.values()):
         return observation
-    stored: dict[tuple[str, int], int] = {}
+    stored: dict[Partition, int] = {}
     with suppress(DrError):
         for topic in [name for name in names(kafka) if _OFFSETS_TOPIC.search(name)]:
             stored |= ConnectOffsets(kafka, topic, source.name, observation.source).last_replicated_offset()
@@ -146,14 +149,15 @@ def replica_starts(
     source, ids = observation.connectors["source"], _ids(pair, observation.target)
     takes = next((topic_filter for topic_filter in source.filters if topic_filter.kind == "topics"), None)
     starts = {}
-    for (topic, index), facts in observation.facts.items():
+    for key, facts in observation.facts.items():
+        topic, index = key
         replica = pair.naming.replica(observation.source, topic)
         taken = takes.takes(topic) if takes else source.state not in (None, "STOPPED")
         if not facts.replica_end or not would_start(source.state, taken):
             continue
         journaled = topic_ids.get(observation.target, {}).get(replica)
         below = unreplicated_below.get(observation.target, {}).get(replica, {})
-        starts[topic, index] = ReplicaStart(
+        starts[key] = ReplicaStart(
             observation.name,
             topic,
             index,
@@ -172,9 +176,7 @@ def replica_starts(
     return compared(pair, observation, starts)
 
 
-def compared(
-    pair: Pair, observation: FlowObservation, starts: Mapping[tuple[str, int], ReplicaStart]
-) -> list[ReplicaStart]:
+def compared(pair: Pair, observation: FlowObservation, starts: Mapping[Partition, ReplicaStart]) -> list[ReplicaStart]:
     """Compare, for each of ``starts``, the record at the stored offset with the last record of the replica.
 
     A partition whose replica is the journaled topic is not compared.
@@ -184,12 +186,14 @@ def compared(
         begin, end = observation.source_log[key]
         if not start.journaled and start.stored is not None and begin <= start.stored < end:
             spans[key] = (start.stored, start.stored + 1)
-            ends[start.replica, start.partition] = observation.replica_log[start.replica, start.partition]
+            replica = Partition(start.replica, start.partition)
+            ends[replica] = observation.replica_log[replica]
     source_records = last_data_records(pair.kafka[observation.source], spans, ISOLATION)
     replica_records = last_data_records(pair.kafka[observation.target], ends, ISOLATION)
     return [
         replace(
-            start, equal=same_content(source_records.get(key), replica_records.get((start.replica, start.partition)))
+            start,
+            equal=same_content(source_records.get(key), replica_records.get(Partition(start.replica, start.partition))),
         )
         for key, start in sorted(starts.items())
     ]

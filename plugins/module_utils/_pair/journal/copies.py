@@ -16,6 +16,7 @@ from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.events import Event, merge
 from ..._core.journal.state import JournalState, fold
+from ..._core.partition import Partition
 from ..._core.waiting import Bounds, wait_until
 from ..._kafka.client import Kafka
 from ..._kafka.journal import Appender, Undecided, read
@@ -88,7 +89,7 @@ class JournalCopies:
 
     def moved(self, book: Book) -> bool:
         """Has any process written to a copy since ``book`` was read?"""
-        place = (self.topic, 0)
+        place = Partition(self.topic, 0)
         ends = on_each(self._kafkas, lambda alias: log_ranges(self._kafkas[alias], {place}, "read_uncommitted"))
         return any(ends[alias][place][1] != end for alias, end in book.ends.items())
 
@@ -173,7 +174,7 @@ def _read_whole(kafka: Kafka, topic: str, pair: str) -> tuple[list[Event], int] 
     """
     if describe(kafka, [topic])[topic] is None:
         return None
-    place = (topic, 0)
+    place = Partition(topic, 0)
     high = log_ranges(kafka, {place}, "read_uncommitted")[place][1]
     settled = wait_until(
         lambda: log_ranges(kafka, {place}, "read_committed")[place], lambda span: span[1] >= high, _UNDECIDED

@@ -231,7 +231,8 @@ def _next_number(events: list[Event], run: str) -> int:
 def _is_noted(kind: str, data: Mapping[str, Any], state: JournalState) -> bool:
     if kind == "enabled":
         here = not data.get("adopted") or state.active == data["active"]
-        return here and state.enabled and state.topic_ids == data.get("topic_ids", {})
+        joined = (state.topics, state.groups) == (data.get("topics", state.topics), data.get("groups", state.groups))
+        return here and joined and state.enabled and state.topic_ids == data.get("topic_ids", {})
     if kind == "held":
         return state.held == data.get("held")
     if kind == "adopted":

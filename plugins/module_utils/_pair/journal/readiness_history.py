@@ -66,7 +66,7 @@ def _values(kafka: Kafka, topic: str, history: History) -> list[dict[str, Any]] 
     try:
         values = read_latest(kafka, topic)
     except DrError as error:
-        history.warnings.append(f"Earlier readiness results could not be read: {error.message}")
+        history.warnings.append(f"Earlier readiness results could not be read: {error.sentence()}")
         return None
     return None if values is None else list(values.values())
 
@@ -75,4 +75,4 @@ def _write(kafka: Kafka, topic: str, values: Mapping[str, Mapping[str, Any] | No
     try:
         write_latest(kafka, topic, values)
     except DrError as error:
-        history.warnings.append(f"This readiness result could not be stored: {error.message}")
+        history.warnings.append(f"This readiness result could not be stored: {error.sentence()}")

@@ -14,22 +14,28 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
+from ..._core.checks.not_carried import share_group_notes
 from ..._core.checks.residence import SideEvidence, find_residence, missing_epochs, unsafe_journal
+from ..._core.cutover_types import needs_source
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.events import Event, merge
-from ..._core.journal.state import fold
+from ..._core.journal.state import JournalState, fold
+from ..._core.partition import Partition, Ranges
 from ..._core.resources.scopes import out_of_scope, scope_problems
 from ..._kafka import groups as kafka_groups
 from ..._kafka.latest import read_latest
+from ..._kafka.share_groups import share_groups
 from ..._kafka.topics import describe
 from ..._module import Result
 from ..connections.clusters import on_each
-from ..observation.pair import Groups, Pair, Partition, Ranges
+from ..observation.groups import Groups, names_of
+from ..observation.pair import Pair
 from .copies import read_copy
 
 __all__ = ["ResidenceRequest", "residence"]
 
+_SHOWN = 5
 _SETTINGS = ("cleanup.policy", "retention.bytes", "retention.ms")
 
 
@@ -42,6 +48,8 @@ class ResidenceRequest:
     asked: str
     #: Observe which originals grow even if the journal names the active cluster.
     observe: bool
+    #: Require that the engine of both flows responds and has a supported version.
+    engine: bool
     #: Seconds between the two observations of log ends.
     window: float
     request_timeout: float
@@ -52,6 +60,7 @@ def residence(request: ResidenceRequest) -> Result:
     observation = _Observation(request)
     result = Result()
     try:
+        result.warnings = observation.share_groups()
         result.extra = observation.run()
     except DrError as error:
         result.failure = error
@@ -69,22 +78,37 @@ class _Observation:
         self.pair = Pair(request.pair, permutations(request.pair.clusters, 2), request.request_timeout)
 
     def run(self) -> dict[str, Any]:
-        """Return ``{active, reason, journaled, grown}``."""
+        """Return what the module ``dr_active_info`` returns."""
+        if self._request.engine:
+            for flow in self.pair.flows:
+                self.pair.engine.about(*flow)
         self._require_safe_journal()
         events = self._events()
         state = fold(events)
         if state.interrupted:
             # Applications may run on either cluster. The caller must end that run first.
-            reason = "named by the journal"
-            return {"active": state.active, "reason": reason, "journaled": state.active, "grown": {}}
+            return self._found(state, state.active, "named by the journal")
         groups = on_each(self.pair.kafka, self._groups)
         self._require_scopes(groups)
         self._journaled = state.active
         self._grown = self._observe() if self._request.observe or self._needs_writes() else {}
         evidence = on_each(self.pair.kafka, lambda alias: self._side(alias, groups[alias]))
         found = find_residence(evidence, self._spec.home, state.active, self._request.asked)
-        known = {"active": found.active, "reason": found.reason, "journaled": state.active}
-        return {**known, "grown": self._grown}
+        return self._found(state, found.active, found.reason)
+
+    def _found(self, state: JournalState, active: str | None, reason: str) -> dict[str, Any]:
+        run = state.run
+        # The source of a disaster failover may have lost the end of its logs (R15).
+        lost = run is not None and not needs_source(run.type) and run.target == active
+        returning = [{"source": run.source, "target": run.target}] if run is not None and lost else []
+        return {
+            "active": active,
+            "reason": reason,
+            "journaled": state.active,
+            "moved": active != (state.active or self._spec.home),
+            "returning_flows": [] if self.pair.naming.starts_at_cut else returning,
+            "grown": self._grown,
+        }
 
     # ---- the journal
 
@@ -123,12 +147,34 @@ class _Observation:
         kafka, names = self.pair.kafka[alias], self.pair.groups
         return kafka_groups.describe(kafka, names), kafka_groups.committed_offsets(kafka, names)
 
+    def share_groups(self) -> list[str]:
+        """Describe the share groups on the pair's topics, which no playbook moves. Refuse one that is to move."""
+        texts = []
+        for alias, kafka in self.pair.kafka.items():
+            topics = [name for topic in self.pair.topics for name in self.pair.both_names(alias, topic)]
+            try:
+                shared = share_groups(kafka, topics)
+            except DrError as error:
+                texts.append(f"The share groups on {alias} are unknown: {error.message}")
+                continue
+            texts += share_group_notes(alias, shared)
+            declared = sorted(shared.keys() & set(self.pair.groups))
+            if declared:
+                raise DrError(
+                    "share_group_declared",
+                    f"{len(declared)} groups in kafka_dr_groups are share groups on {alias}, which have no committed"
+                    f" offsets to move: {', '.join(declared[:_SHOWN])}.",
+                    "Set mode: local for them in kafka_dr_groups, and choose where they start on the other cluster"
+                    " (share.auto.offset.reset of the group, or kafka-share-groups --reset-offsets).",
+                )
+        return texts
+
     def _require_scopes(self, groups: Mapping[str, Groups]) -> None:
         rows = []
         for alias, (states, commits) in groups.items():
             for group in self.pair.groups:
                 used = {*commits[group], *states[group].assigned}
-                scope = self.pair.names_of(group, alias, used)
+                scope = names_of(self.pair, group, alias, used)
                 known = self.pair.partitions(alias)
                 rows += out_of_scope((group, alias), scope, known, commits[group], states[group].members)
         if rows:
@@ -138,8 +184,8 @@ class _Observation:
     # ---- evidence
 
     def _needs_writes(self) -> bool:
-        """With the policy identity flows write the originals, so growth is no evidence of producers."""
-        return self._journaled is None and self.pair.naming.policy == "default"
+        """If flows write the originals, growth is no evidence of producers."""
+        return self._journaled is None and not self.pair.naming.flows_write_originals
 
     def _observe(self) -> dict[str, list[str]]:
         """Observe twice, and name the originals that grew in between, by alias."""
@@ -157,8 +203,8 @@ class _Observation:
         ]
         if self._journaled:
             return SideEvidence(members)
-        if self.pair.naming.policy == "identity":
-            # Flows write the originals on both clusters. Only committed offsets on the other cluster are evidence.
+        if self.pair.naming.flows_write_originals:
+            # Only committed offsets on the other cluster are evidence.
             return SideEvidence(members, (), self._commits(alias, commits, self.pair.topics) + self._presynced(alias))
         traces = [] if alias == self._spec.home else self._born_here(alias, commits)
         return SideEvidence(members, self._grown[alias], traces + self._presynced(alias))

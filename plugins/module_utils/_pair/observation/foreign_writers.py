@@ -12,15 +12,18 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 
 from ..._core.offsets.replication_gates import drained
+from ..._core.offsets.unreplicated import Unreplicated
+from ..._core.partition import Partition, Range, Ranges
 from ..._core.verdict import PROVEN
-from ..._kafka.records import Reading, Record, read_ranges
+from ..._kafka.records import Reading, Record, digested, read_ranges
 from ..._kafka.topics import log_ranges, offsets_at
 from ..connections.clusters import both
-from .pair import ISOLATION, FlowObservation, LastRecords, Pair, Partition, same_content
+from .flows import FlowObservation
+from .last_records import LastRecords, same_content
+from .pair import ISOLATION, Pair
 
-__all__ = ["foreign_records", "replication_loop"]
+__all__ = ["foreign_records", "not_compared", "replication_loop"]
 
-Range = tuple[int, int]
 
 # Offsets before the log end to search for a copy's original. Markers and aborted records use offsets too.
 _RECENT = 500
@@ -43,22 +46,8 @@ def foreign_records(
     ``accepted`` are topics with a known foreign writer. ``last`` are records that were read before.
     """
     last = last or LastRecords(pair.kafka)
-    last_replicated_offset = {
-        key: (pair.naming.replica(observation.source, key[0]), key[1])
-        for key, facts in observation.facts.items()
-        if (drained(facts).verdict == PROVEN or facts.tail_replicated) and key[0] not in accepted
-    }
-    comparable = {
-        key: replica
-        for key, replica in last_replicated_offset.items()
-        if replica in observation.replica_log and key in observation.source_log
-    }
-    source_records, replica_records = both(
-        lambda: last.of(observation.source, {key: observation.source_log[key] for key in comparable}),
-        lambda: last.of(
-            observation.target, {replica: observation.replica_log[replica] for replica in comparable.values()}
-        ),
-    )
+    comparable = _comparable(pair, observation, accepted)
+    source_records, replica_records = _last_records(observation, comparable, last)
     suspects = {
         key: record
         for key, replica in comparable.items()
@@ -86,17 +75,75 @@ def foreign_records(
     ]
 
 
-def _not_within(
-    pair: Pair, source: str, copies: Mapping[Partition, Record], spans: Mapping[Partition, Range]
-) -> dict[Partition, Record]:
+def not_compared(
+    pair: Pair,
+    observation: FlowObservation,
+    counted: Mapping[Partition, Unreplicated],
+    accepted: Collection[str],
+    last: LastRecords,
+) -> list[str]:
+    """Describe each partition whose replica has records of which none could be found on the source, or compared.
+
+    ``counted`` has searched the last record of each replica that lags. A replica without lag is compared by
+    :func:`foreign_records`, if both logs still have a record. ``accepted`` and ``last``: as there.
+    """
+    comparable = _comparable(pair, observation, accepted)
+    source_records, replica_records = _last_records(observation, comparable, last)
+    texts = []
+    for key in sorted(observation.facts):
+        replica = pair.naming.replica_partition(observation.source, key)
+        begin, end = observation.replica_log.get(replica, (0, 0))
+        if key[0] in accepted or begin == end:
+            continue
+        if key in comparable:
+            found = source_records[key] is not None or replica_records[replica] is None
+        else:
+            found = key in counted and counted[key].end_is_known
+        if not found:
+            texts.append(
+                f"the last record of {replica} on {observation.target} could not be compared with"
+                f" {key[0]} on {observation.source}"
+            )
+    return texts
+
+
+def _comparable(pair: Pair, observation: FlowObservation, accepted: Collection[str]) -> dict[Partition, Partition]:
+    """Return the partitions that are replicated to their ends, with their replicas."""
+    replicated = {
+        key: pair.naming.replica_partition(observation.source, key)
+        for key, facts in observation.facts.items()
+        if (drained(facts).verdict == PROVEN or facts.tail_replicated) and key[0] not in accepted
+    }
+    return {
+        key: replica
+        for key, replica in replicated.items()
+        if replica in observation.replica_log and key in observation.source_log
+    }
+
+
+def _last_records(
+    observation: FlowObservation, comparable: Mapping[Partition, Partition], last: LastRecords
+) -> tuple[dict[Partition, Record | None], dict[Partition, Record | None]]:
+    return both(
+        lambda: last.of(observation.source, {key: observation.source_log[key] for key in comparable}),
+        lambda: last.of(
+            observation.target, {replica: observation.replica_log[replica] for replica in comparable.values()}
+        ),
+    )
+
+
+def _not_within(pair: Pair, source: str, copies: Mapping[Partition, Record], spans: Ranges) -> dict[Partition, Record]:
     """Return those of ``copies`` whose original is not within ``spans``."""
     read = _records(pair, source, {key: spans[key] for key in copies if key in spans})
-    return {key: copy for key, copy in copies.items() if not any(same_content(one, copy) for one in read.get(key, ()))}
+    digests = {key: digested(copy) for key, copy in copies.items()}
+    return {
+        key: copy
+        for key, copy in copies.items()
+        if not any(same_content(one, digests[key]) for one in read.get(key, ()))
+    }
 
 
-def _by_time(
-    pair: Pair, source: str, copies: Mapping[Partition, Record], log: Mapping[Partition, Range]
-) -> dict[Partition, Range]:
+def _by_time(pair: Pair, source: str, copies: Mapping[Partition, Record], log: Ranges) -> dict[Partition, Range]:
     """Return the source ranges in which the timestamps place the originals of ``copies``.
 
     After a salvage replayed the tail, the flow was set past it, so its last record can be far before the source's end.
@@ -110,10 +157,10 @@ def _by_time(
     return {key: (offset, min(offset + _RECENT, log[key][1])) for key, offset in offsets.items() if offset is not None}
 
 
-def _records(pair: Pair, alias: str, spans: Mapping[Partition, Range]) -> dict[Partition, list[Record]]:
+def _records(pair: Pair, alias: str, spans: Ranges) -> dict[Partition, list[Record]]:
     if not spans:
         return {}
-    reads = read_ranges(pair.kafka[alias], spans, Reading("read_uncommitted"))
+    reads = read_ranges(pair.kafka[alias], spans, Reading("read_uncommitted", digests=True))
     return {key: read.records for key, read in reads.items()}
 
 
@@ -143,7 +190,7 @@ def replication_loop(pair: Pair, source: str, target: str) -> list[str]:
     ]
 
 
-def _grown(key: Partition, before: Mapping[Partition, Range], after: Mapping[Partition, Range]) -> bool:
+def _grown(key: Partition, before: Ranges, after: Ranges) -> bool:
     return key in before and key in after and after[key][1] > before[key][1]
 
 

@@ -13,10 +13,11 @@ from collections.abc import Callable, Iterable, Mapping
 from ..._core.errors import DrError
 from ..._core.names import flow_name
 from ..._core.offsets.internal_records import OffsetSync, decode_offset_sync
+from ..._core.partition import Partition
 from ..._kafka.client import Kafka
 from ..._kafka.records import Record, data_records
 from ..._kafka.topics import describe, log_ranges
-from .pair import ISOLATION, Pair, Partition
+from .pair import ISOLATION, Pair
 
 __all__ = ["Syncs", "syncs_of"]
 
@@ -39,7 +40,7 @@ class Syncs:
         self._flow = flow
         self._since = since
         self._kafka = kafka
-        self._place = None if describe(kafka, [topic])[topic] is None else (topic, 0)
+        self._place = None if describe(kafka, [topic])[topic] is None else Partition(topic, 0)
         self._start = self._left = 0
         if self._place is not None:
             self._start, self._left = log_ranges(kafka, {self._place}, ISOLATION)[self._place]
@@ -60,7 +61,7 @@ class Syncs:
             self.read += 1
             sync = self._decoded(record)
             if sync is not None and record.offset >= self._since.get(sync.topic, 0):
-                older.setdefault((sync.topic, sync.partition), []).append(sync)
+                older.setdefault(Partition(sync.topic, sync.partition), []).append(sync)
         for key, syncs in older.items():
             self.of[key] = syncs + self.of.get(key, [])
 

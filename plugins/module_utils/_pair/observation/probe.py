@@ -15,6 +15,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..._core.errors import DrError, LockedOut
+from ..._core.partition import Partition
 from ..._core.waiting import Bounds, wait_until
 from ..._kafka.client import Kafka
 from ..._kafka.topics import describe, known_ranges
@@ -80,15 +81,15 @@ def probe(cluster: Mapping[str, Any], topics: Sequence[str], timeout: float) -> 
         missing = [name for name, state in states.items() if state is None]
         if missing:
             return ended(False, f"it responds, but does not have the topic {', '.join(missing[:5])}")
-        keys = {(name, index) for name, state in states.items() if state for index in range(state.partitions)}
+        keys = {Partition(name, index) for name, state in states.items() if state for index in range(state.partitions)}
 
-        def ends() -> dict[tuple[str, int], tuple[int, int] | None]:
+        def ends() -> dict[Partition, tuple[int, int] | None]:
             kafka.timeout = left()
             return known_ranges(kafka, keys)
 
         # A leader election takes a moment, and is not a loss.
         waited = wait_until(ends, lambda spans: None not in spans.values(), Bounds(left(), 0.1))
-        mute = [f"{key[0]}-{key[1]}" for key, span in waited.state.items() if span is None]
+        mute = [str(key) for key, span in waited.state.items() if span is None]
         if mute:
             return ended(False, f"it responds, but {len(mute)} partitions have no leader: {', '.join(mute[:5])}")
     except DrError as error:

@@ -14,10 +14,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from ..._core.flows.pair_spec import PairSpec
+from ..._core.partition import Partition
 from ..._core.waiting import Bounds, wait_until
 from ..._kafka.topics import known_ranges
 from ..._module import Result
-from .pair import Pair, Partition
+from .pair import Pair
 
 __all__ = ["RescueRequest", "rescue"]
 
@@ -81,13 +82,15 @@ def rescue(request: RescueRequest) -> Result:
     )
     unreplicated = waited.state.missing()
     absent = set(pair.topics) - {topic for topic, _index in keys}
-    unread = sorted([key for key, end in waited.state.ends.items() if end is None] + [(topic, 0) for topic in absent])
+    unread = sorted(
+        [key for key, end in waited.state.ends.items() if end is None] + [Partition(topic, 0) for topic in absent]
+    )
     left = {key: count for key, count in unreplicated.items() if count != 0 and key not in unread}
     known = sum(count for count in left.values() if count is not None)
     extra = {
         "replicated": not left and not unread,
         "offsets_left": None if None in left.values() or unread else known,
-        "unreadable": [f"{topic}-{index}" for topic, index in unread],
+        "unreadable": [str(key) for key in unread],
         "seconds": round(waited.seconds, 3),
         "text": _text(enter, left, known, unread, waited.seconds),
     }

@@ -17,10 +17,11 @@ from dataclasses import replace
 
 from ..._core.offsets.disaster import Copies
 from ..._core.offsets.fingerprints import fingerprints, has_time, may_be_copy
-from ..._kafka.records import Reading, Record, first_data_record, read_ranges
+from ..._core.partition import Partition, Ranges
+from ..._kafka.records import Reading, Record, digested, first_data_record, read_ranges
 from ..._kafka.topics import offsets_at
-from .pair import ISOLATION, Partition
-from .surviving_cluster import Survivor
+from .internal_topics import InternalTopics
+from .pair import ISOLATION
 
 __all__ = ["Resends"]
 
@@ -32,10 +33,8 @@ _SECONDS = 60.0
 class Resends:
     """Finds resent records, given the last record and the log range of each replica partition."""
 
-    def __init__(
-        self, survivor: Survivor, last: Mapping[Partition, Record], ranges: Mapping[Partition, tuple[int, int]]
-    ) -> None:
-        self._survivor, self._ranges = survivor, ranges
+    def __init__(self, topics: InternalTopics, last: Mapping[Partition, Record], ranges: Ranges) -> None:
+        self._topics, self._ranges = topics, ranges
         self._untimed = {key for key, record in last.items() if not has_time(record)}
         self._resent = self._first_copies(last)
 
@@ -46,7 +45,7 @@ class Resends:
             # No copy was found. Without timestamps, that is proven only for the records that were read.
             return Copies(None, None, key not in self._untimed)
         first, proven = resent
-        following = first_data_record(self._survivor.kafka, key, offset, self._ranges[key][1], ISOLATION)
+        following = first_data_record(self._topics.kafka, key, offset, self._ranges[key][1], ISOLATION)
         if following is None:
             return Copies(first, None, proven)
         copies = self._first_copies({key: following})
@@ -62,20 +61,22 @@ class Resends:
         """Find first copies by content alone, in the records that the flow sent before it was resending."""
         spans, copies = {}, {}
         for key, record in records.items():
-            rewind = self._survivor.rewind(key, self._ranges[key]) if has_time(record) else None
+            rewind = self._topics.rewind(key, self._ranges[key]) if has_time(record) else None
             if rewind is not None:
                 high = min(rewind.restart, record.offset)
                 spans[key] = (min(high, max(rewind.first, high - _BUDGET)), high)
         spans = {key: span for key, span in spans.items() if span[0] < span[1]}
-        for key, read in read_ranges(self._survivor.kafka, spans, Reading(ISOLATION, timeout=_SECONDS)).items():
-            record = replace(records[key], timestamp=None)
+        for key, read in read_ranges(
+            self._topics.kafka, spans, Reading(ISOLATION, digests=True, timeout=_SECONDS)
+        ).items():
+            record = replace(digested(records[key]), timestamp=None)
             first = next((one.offset for one in read.records if may_be_copy(record, one)), None)
             if first is not None or not read.complete:
                 copies[key] = (read.start, False) if first is None else (first, True)
         return copies
 
     def _with_time(self, records: Mapping[Partition, Record]) -> dict[Partition, tuple[int, bool]]:
-        kafka = self._survivor.kafka
+        kafka = self._topics.kafka
         moments = {
             key: record.timestamp
             for key, record in records.items()
@@ -90,9 +91,9 @@ class Resends:
                 copies[key] = (low, False)  # no copy is lower, and a re-read is better than a skip
             elif begin < record.offset:
                 spans[key] = (begin, record.offset)
-        for key, read in read_ranges(kafka, spans, Reading(ISOLATION, timeout=_SECONDS)).items():
+        for key, read in read_ranges(kafka, spans, Reading(ISOLATION, digests=True, timeout=_SECONDS)).items():
             # Both are copies of one record, so fields that a broker sets differ and are not compared.
-            _source, (wanted, *digests) = fingerprints([], [records[key], *read.records])
+            _source, (wanted, *digests) = fingerprints([], [digested(records[key]), *read.records])
             first = next(
                 (one.offset for one, digest in zip(read.records, digests, strict=True) if digest == wanted), None
             )

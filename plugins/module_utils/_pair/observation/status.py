@@ -11,22 +11,26 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..._core.checks.preflight import initial_offsets, unfit, written_after_barrier
-from ..._core.errors import DrError, Transient
+from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import CONNECTORS
 from ..._core.offsets.replication_gates import PartitionFacts, drained, healthy, lag, making_progress, open_transaction
+from ..._core.partition import Partition
 from ..._core.resources.task_failures import failed_text
 from ..._core.verdict import PROVEN, REFUTED, UNKNOWN, Finding, combine
 from ..._core.waiting import Bounds, Patience, Waited, wait_until
-from ..._http import NoAnswer
 from ..._module import Result
 from ..connections.clusters import on_each
+from .flows import FlowObservation, observe_again, observe_flows
 from .foreign_writers import foreign_records, replication_loop
-from .pair import FlowObservation, GroupStatus, Pair, Partition
+from .groups import GroupStatus, observe_groups
+from .pair import Pair
+from .patterns import unjoined
 
 __all__ = ["StatusRequest", "flow_row", "group_rows", "judged_flows", "status"]
 
@@ -65,7 +69,10 @@ def status(request: StatusRequest) -> Result:
     if request.restart_timeout is not None:
         seconds = pair.engine.capabilities.bound(request.bounds.timeout, request.restart_timeout)
         request = replace(request, bounds=replace(request.bounds, timeout=seconds))
-    waited = _WAITS[request.wait_for](pair, request)
+    try:
+        waited = _WAITS[request.wait_for](pair, request)
+    except DrError as error:
+        raise _with_cause(pair, error) from error
     view = waited.state
     extra = {
         "status": view,
@@ -78,16 +85,36 @@ def status(request: StatusRequest) -> Result:
     result = Result(extra=extra, requests=pair.requests)
     # Groups that have not read to the end are listed, but only the flows decide whether "replicated" was reached.
     if not waited.done and not view.get("replicated"):
-        result.failure = _stuck(request, waited)
+        result.failure = _stuck(pair, request, waited)
     elif view.get("hopeless"):
         result.failure = _hopeless(request, waited)
     return result
 
 
-def _stuck(request: StatusRequest, waited: Waited[dict[str, Any]]) -> DrError:
+def _sources(pair: Pair) -> list[str]:
+    return list(dict.fromkeys(source for source, _target in pair.flows))
+
+
+def _with_cause(pair: Pair, error: DrError) -> DrError:
+    """Add the topics that refuse writes: then a worker of Kafka Connect does not respond either."""
+    refused = _refusing_writes_now(pair)
+    if not refused:
+        return error
+    found = "; ".join(refused[:3])
+    more = f" and {len(refused) - 3} more topics" if len(refused) > 3 else ""
+    return DrError(
+        "writes_refused",
+        f"Brokers refuse writes with acks=all: {found}{more}. {error.message}",
+        "Kafka Connect cannot work without these writes either. When the brokers run, start the same playbook again.",
+        error.endpoint,
+    )
+
+
+def _stuck(pair: Pair, request: StatusRequest, waited: Waited[dict[str, Any]]) -> DrError:
     how = f"no progress for {request.bounds.stall:g} s" if waited.ended == "stalled" else "the time-out was reached"
-    missing = "; ".join(waited.state["missing"][:5]) or "no observation succeeded"
-    more = len(waited.state["missing"]) - 5
+    found = list(dict.fromkeys([*_refusing_writes_now(pair), *waited.state["missing"]]))
+    missing = "; ".join(found[:5]) or "no observation succeeded"
+    more = len(found) - 5
     tail = f" and {more} more" if more > 0 else ""
     return DrError(
         f"not_{request.wait_for}",
@@ -133,6 +160,8 @@ class _FailedSince:
 
 def _once(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     view = _flowing_view(pair, moving_limit=_MOVING_LIMIT)
+    # Not in waits: they run while applications are stopped.
+    view["unjoined"] = [row for source in _sources(pair) for row in unjoined(pair.kafka[source], pair.spec, source)]
     return Waited("done", view, 0.0, 1)
 
 
@@ -146,8 +175,7 @@ def _wait_flowing(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     def done(view: dict[str, Any]) -> bool:
         return view["verdict"] == PROVEN or bool(view["hopeless"])
 
-    # No application is stopped during this wait, so it also tolerates a worker that restarts.
-    return wait_until(observe, done, request.bounds, _progress, tolerated=(Transient, NoAnswer))
+    return wait_until(observe, done, request.bounds, _progress)
 
 
 def _wait_replicated(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
@@ -161,7 +189,7 @@ def _wait_replicated(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any
     failed = _FailedSince(("source",))
 
     def observe() -> dict[str, Any]:
-        observations = pair.observe_flows()
+        observations = observe_flows(pair)
         missing = [f"{observation.name}: {problem}" for observation in observations for problem in observation.problems]
         missing += [text for observation in observations for text in _unreplicated(observation)]
         groups = {side: _group_statuses(pair, side)} if side else {}
@@ -224,11 +252,15 @@ def judged_flows(
     had nothing to replicate, is not observed again.
     """
     after, done = list(before), [_alive(observation, observation) for observation in before]
-    until = time.monotonic() + moving_limit
-    while True:
+    pending: list[int] = []
+
+    def observe() -> list[tuple[FlowObservation, Finding]]:
+        for number in pending:
+            after[number] = observe_again(pair, after[number], set(after[number].facts) - done[number])
+            done[number] |= _alive(before[number], after[number])
         judged = [(new, _flow_finding(old, new, known)) for old, new, known in zip(before, after, done, strict=True)]
         # Another observation helps only where progress is the missing evidence.
-        pending = [
+        pending[:] = [
             number
             for number, (observation, finding) in enumerate(judged)
             if finding.verdict != PROVEN
@@ -236,12 +268,9 @@ def judged_flows(
             and _unreplicated(observation)
             and len(done[number]) < len(observation.facts)
         ]
-        if not pending or time.monotonic() >= until:
-            return judged
-        time.sleep(_STEP)
-        for number in pending:
-            after[number] = pair.observe_again(after[number], set(after[number].facts) - done[number])
-            done[number] |= _alive(before[number], after[number])
+        return judged
+
+    return wait_until(observe, lambda _judged: not pending, Bounds(moving_limit, _STEP)).state
 
 
 def _alive(before: FlowObservation, after: FlowObservation) -> set[Partition]:
@@ -253,46 +282,52 @@ def _alive(before: FlowObservation, after: FlowObservation) -> set[Partition]:
 
 
 def _flowing_view(pair: Pair, moving_limit: float, failed: _FailedSince | None = None) -> dict[str, Any]:
-    judged = judged_flows(pair, pair.observe_flows(), moving_limit)
+    judged = judged_flows(pair, observe_flows(pair), moving_limit)
     groups = on_each(pair.kafka, lambda alias: _group_statuses(pair, alias)) if pair.groups else {}
     missing = [f"{observation.name}: {finding.reason}" for observation, finding in judged if finding.verdict != PROVEN]
     missing += [
         f"{observation.name}: {problem}" for observation, _finding in judged for problem in observation.problems
     ]
     missing += _missing_replicas(pair)
+    missing += _refusing_writes(pair)
     missing += [
         f"{observation.name}: {text}"
         for observation, _finding in judged
         for text in observation.connectors["source"].unsafe_settings
     ]
-    missing += [text for observation, _finding in judged for text in _foreign_writes(pair, observation)]
+    foreign = [finding for observation, _finding in judged for finding in _foreign_writes(pair, observation)]
+    missing += [finding.reason for finding in foreign]
     view = _view(judged, groups, list(dict.fromkeys(missing)))
+    view["not_observed"] = [finding.reason for finding in foreign if finding.verdict == UNKNOWN]
     view["hopeless"] = (
         failed.hopeless([observation for observation, _finding in judged], None, time.monotonic()) if failed else ""
     )
     return view
 
 
-def _foreign_writes(pair: Pair, observation: FlowObservation) -> list[str]:
+def _foreign_writes(pair: Pair, observation: FlowObservation) -> list[Finding]:
+    """Return what writes to the replicas besides the flow (REFUTED), or what could not be observed (UNKNOWN)."""
     if observation.away:
         return []
-    texts = [
-        f"{observation.name}: {text}" for text in foreign_records(pair, observation, pair.spec.accepted_foreign_writers)
-    ]
-    if pair.naming.policy == "identity":
-        texts += pair.unless_away(
-            lambda: _against(pair, observation), f"{observation.name}: whether a connector replicates back"
-        )
-        texts += [
-            f"{observation.name}: {text}" for text in replication_loop(pair, observation.source, observation.target)
-        ]
-    return texts
+    texts = foreign_records(pair, observation, pair.spec.accepted_foreign_writers)
+    reverse: list[Finding] = []
+    if pair.naming.one_flow_at_a_time:
+        reverse = _reverse_flows(pair, observation)
+        texts += replication_loop(pair, observation.source, observation.target)
+    findings = [*(Finding(REFUTED, text) for text in texts), *reverse]
+    return [Finding(finding.verdict, f"{observation.name}: {finding.reason}") for finding in findings]
 
 
-def _against(pair: Pair, observation: FlowObservation) -> list[str]:
-    running = pair.against(observation.source, observation.target)
+def _reverse_flows(pair: Pair, observation: FlowObservation) -> list[Finding]:
+    """Name the connectors that are running and replicate in the opposite direction, with any connector name."""
+    try:
+        running = pair.engine.reverse_flows(observation.source, observation.target, pair.topics)
+    except DrError as error:
+        if not pair.partial:
+            raise
+        return [Finding(UNKNOWN, f"whether a connector replicates back is unknown: {error.message}")]
     return [
-        f"{observation.name}: {name} replicates the same topics in the opposite direction; stop it" for name in running
+        Finding(REFUTED, f"{name} replicates the same topics in the opposite direction; stop it") for name in running
     ]
 
 
@@ -315,8 +350,25 @@ def _missing_replicas(pair: Pair) -> list[str]:
     return absent
 
 
+def _refusing_writes(pair: Pair) -> list[str]:
+    """Topics that accept no record now: the flow and the producers would wait, and nothing could be journaled."""
+    return [
+        f"on {alias}, {text}: start the missing brokers"
+        for alias in sorted(pair.kafka)
+        for text in pair.refusing_writes(alias)
+    ]
+
+
+def _refusing_writes_now(pair: Pair) -> list[str]:
+    """The same from a new observation, as the cause of an error. Empty if it is unknown."""
+    pair.refresh()
+    with suppress(DrError):
+        return _refusing_writes(pair)
+    return []
+
+
 def _group_statuses(pair: Pair, alias: str) -> dict[str, GroupStatus]:
-    return pair.observe_groups(alias, [name for name, count in pair.partitions(alias).items() if count is not None])
+    return observe_groups(pair, alias, pair.present(alias))
 
 
 def _unreplicated(observation: FlowObservation) -> list[str]:
@@ -338,7 +390,7 @@ def _unread(group: str, alias: str, observation: GroupStatus) -> str:
     unread = [key for key, done in sorted(observation.read_to_end.items()) if done is not True]
     if not unread or observation.state in ("EMPTY", "DEAD"):
         return ""
-    named = [f"{topic}-{number}: {_distance(observation.left.get((topic, number)))}" for topic, number in unread[:3]]
+    named = [f"{key}: {_distance(observation.left.get(key))}" for key in unread[:3]]
     more = f", and {len(unread) - 3} more" if len(unread) > 3 else ""
     return f'group "{group}" on {alias} has not read {len(unread)} partitions to the end ({", ".join(named)}{more})'
 
@@ -408,6 +460,8 @@ def _view(
     return {
         "verdict": combine(verdicts),
         "missing": missing,
+        "not_observed": [],
+        "unjoined": None,
         "undeclared_topics": [
             {"group": name, "alias": alias, "topics": list(observation.undeclared_topics)}
             for alias, observations in groups.items()

@@ -14,8 +14,9 @@ from typing import Any
 
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.inventory.layout import larger_replicas, unequal_partitions
+from ..._core.partition import Partition
 from ..._core.resources.retention import retention_plan
-from ..._core.resources.topic_ids import joined, log_ends, offset_syncs_start, recreated, topic_ids
+from ..._core.resources.topic_ids import joined, log_ends, offset_syncs_start, recreated, require_ids, topic_ids
 from ..._core.resources.topics import topic_row
 from ..._kafka.client import Kafka
 from ..._kafka.topics import describe, known_ranges, with_config
@@ -56,13 +57,14 @@ def compare_topics(request: TopicsRequest) -> Result:
             kafka[alias], [*request.names.get(alias, ()), *held.get(alias, ())], request.hold is not None
         ),
     )
+    require_ids(rows)
     ids = topic_ids(rows)
     extra: dict[str, Any] = {
         "cluster_ids": {alias: connected.cluster_id for alias, connected in kafka.items()},
         "existing": {alias: [row["name"] for row in alias_rows if row["exists"]] for alias, alias_rows in rows.items()},
         "topic_ids": ids,
         "unequal": unequal_partitions(rows, request.declared),
-        "larger_replicas": larger_replicas(rows, _naming(request)),
+        "larger_replicas": larger_replicas(rows, request.declared, pair.flows.values(), pair.naming),
     }
     if state:
         extra |= _against_the_journal(request, kafka, rows, ids)
@@ -77,13 +79,6 @@ def _rows(kafka: Kafka, names: Sequence[str], settings: bool) -> Rows:
         existing = [state for state in states.values() if state is not None]
         states.update(with_config(kafka, existing, {state.name: () for state in existing}))
     return [topic_row(name, state, "overrides" if settings else "none") for name, state in states.items()]
-
-
-def _naming(request: TopicsRequest) -> dict[str, Any]:
-    pair = request.pair
-    flows = {name: {"source": source, "target": target} for name, (source, target) in pair.flows.items()}
-    naming = {"policy": pair.naming.policy, "separator": pair.naming.separator}
-    return {**naming, "flows": flows, "topics": request.declared}
 
 
 def _against_the_journal(
@@ -120,4 +115,4 @@ def _ends(request: TopicsRequest, kafka: Mapping[str, Kafka]) -> dict[str, int]:
 def _with_offsets(kafka: Kafka, name: str) -> Rows:
     state = describe(kafka, [name])[name]
     partitions = range(0 if state is None else state.partitions)
-    return [topic_row(name, state, "none", known_ranges(kafka, {(name, index) for index in partitions}))]
+    return [topic_row(name, state, "none", known_ranges(kafka, {Partition(name, index) for index in partitions}))]

@@ -19,7 +19,6 @@ from ..._core.offsets.fingerprints import fingerprints, has_time
 from ..._core.offsets.replication_gates import PartitionFacts, lag
 from ..._core.offsets.unreplicated import (
     Log,
-    Range,
     ReplicaEnd,
     Seen,
     Unreplicated,
@@ -31,10 +30,12 @@ from ..._core.offsets.unreplicated import (
     records_after,
     unplaced,
 )
+from ..._core.partition import Partition, Range, Ranges
 from ..._kafka.client import Kafka
-from ..._kafka.records import RangeRead, Reading, Record, last_data_records, read_ranges
+from ..._kafka.records import RangeRead, Reading, Record, digested, last_data_records, read_ranges
 from ..._kafka.topics import log_ranges, offsets_at
-from .pair import ISOLATION, FlowObservation, Pair, Partition
+from .flows import FlowObservation
+from .pair import ISOLATION, Pair
 
 __all__ = ["Budget", "Unreplicated", "unreplicated"]
 
@@ -82,14 +83,13 @@ class _Reader:
     def __init__(self, kafka: Kafka, budget: Budget) -> None:
         self._kafka, self._left, self._seconds = kafka, budget.records, budget.seconds
 
-    def read(
-        self, spans: Mapping[Partition, Range], floors: Mapping[Partition, int | None] | None = None
-    ) -> dict[Partition, RangeRead]:
+    def read(self, spans: Ranges, floors: Mapping[Partition, int | None] | None = None) -> dict[Partition, RangeRead]:
         if not spans:
             return {}
         began = time.monotonic()
         parts = bounded(spans, floors or {}, self._left)
-        reads = read_ranges(self._kafka, parts, Reading(ISOLATION, timeout=max(0.0, self._seconds)))
+        reading = Reading(ISOLATION, digests=True, timeout=max(0.0, self._seconds))
+        reads = read_ranges(self._kafka, parts, reading)
         self._left -= sum(read.reached - read.start for read in reads.values())
         self._seconds -= time.monotonic() - began
         return reads
@@ -119,13 +119,14 @@ class _Comparison:
             if key in places:
                 rows[key] = placed(key, logs[key], reads[key], places[key], held.get(key))
             elif key in written:
-                rows[key] = unplaced(key, logs[key], reads[key], self._reasons[key])
+                row = unplaced(key, logs[key], reads[key], self._reasons[key])
+                rows[key] = replace(row, end_is_known=last[key] is None)
             else:
                 rows[key] = never_replicated(key, logs[key], reads[key])
         return rows
 
     def _renamed(self, key: Partition) -> Partition:
-        return self.pair.naming.replica(self.observation.source, key[0]), key[1]
+        return self.pair.naming.replica_partition(self.observation.source, key)
 
     def _replicas(self) -> dict[Partition, Range]:
         """Return the log ranges of the replicas that exist, by source partition."""
@@ -138,11 +139,12 @@ class _Comparison:
         spans = log_ranges(self.pair.kafka[self.observation.target], existing, ISOLATION)
         return {key: spans[new] for key, new in renamed.items() if new in spans}
 
-    def _last(self, replicas: Mapping[Partition, Range]) -> dict[Partition, Record | None]:
+    def _last(self, replicas: Ranges) -> dict[Partition, Record | None]:
         """Return the last data record of each replica, by source partition."""
         spans = {self._renamed(key): span for key, span in replicas.items()}
         records = last_data_records(self.pair.kafka[self.observation.target], spans, ISOLATION)
-        return {key: records[self._renamed(key)] for key in replicas}
+        found = {key: records[self._renamed(key)] for key in replicas}
+        return {key: None if record is None else digested(record) for key, record in found.items()}
 
     # ---- the source
 
@@ -190,7 +192,7 @@ class _Comparison:
         logs: Mapping[Partition, Log],
         seen: Mapping[Partition, Seen],
         found: Mapping[Partition, ReplicaEnd],
-        replicas: Mapping[Partition, Range],
+        replicas: Ranges,
     ) -> dict[Partition, bool | None]:
         """Does the replica hold any source record after the place where it ends? Then the flow is resending records.
 

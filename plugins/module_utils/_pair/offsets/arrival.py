@@ -15,7 +15,8 @@ from typing import Any
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.state import JournalState
-from ..._core.verdict import PROVEN, REFUTED, UNKNOWN
+from ..._core.partition import Partition
+from ..._core.verdict import NOT_APPLICABLE, PROVEN, REFUTED, UNKNOWN
 from ..._core.waiting import Bounds, wait_until
 from ..._kafka import groups as kafka_groups
 from ..._kafka.client import Kafka
@@ -24,7 +25,6 @@ from ..._kafka.topics import log_ranges
 from ..._module import Result
 from ..connections.clusters import connect_one
 from ..journal.copies import read_state
-from ..observation.pair import Partition
 
 __all__ = ["ArrivalRequest", "arrival"]
 
@@ -47,7 +47,7 @@ def arrival(request: ArrivalRequest) -> Result:
     request.pair.require_alias(request.enter)
     kafka = connect_one(request.enter, request.pair.connections[request.enter], request.request_timeout)
     barrier = _barrier(read_state({request.enter: kafka}, request.pair), request)
-    cut = {(topic, int(index)): at for topic, parts in barrier["cut"].items() for index, at in parts.items()}
+    cut = {Partition(topic, int(index)): at for topic, parts in barrier["cut"].items() for index, at in parts.items()}
     first: dict[str, dict[str, Any]] = {}
 
     def observe() -> dict[str, str]:
@@ -117,7 +117,7 @@ def _group_verdict(
 ) -> dict[str, str]:
     committed = kafka_groups.committed_offsets(kafka, list(states))
     starts_by_group = {
-        group["group"]: {(row["topic"], row["partition"]): row["offset"] for row in group["committed_offsets"]}
+        group["group"]: {Partition(row["topic"], row["partition"]): row["offset"] for row in group["committed_offsets"]}
         for group in entered
         if group["group"] in states
     }
@@ -129,7 +129,7 @@ def _group_verdict(
             low, high = ranges[key]
             if offset is None or not max(start, low) <= offset <= high:
                 actual = "none" if offset is None else str(offset)
-                where = f'Group "{group}" on {key[0]}-{key[1]}'
+                where = f'Group "{group}" on {key}'
                 text = (
                     f"{where} has the committed offset {actual}, expected {start} or higher, within the log"
                     f" [{low}, {high}]"
@@ -140,5 +140,5 @@ def _group_verdict(
         reason = f"groups without members after {seconds:.0f} s: {', '.join(idle)}"
         return {"verdict": UNKNOWN, "reason": reason}
     if not states:
-        return {"verdict": UNKNOWN, "reason": "no group was given"}
+        return {"verdict": NOT_APPLICABLE, "reason": "no group moved, so none had to arrive"}
     return {"verdict": PROVEN, "reason": f"{len(states)} groups have members, no committed offset fell back"}

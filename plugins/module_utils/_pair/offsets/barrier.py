@@ -19,6 +19,9 @@ from .translation import FirstObservation, Translation
 
 __all__ = ["barrier"]
 
+# Seconds between two observations, because the applications are stopped meanwhile.
+_STEP = 0.05
+
 
 def barrier(request: BarrierRequest, check: bool) -> Result:
     """Stop, translate, journal, in this order; a failure ends it.
@@ -34,7 +37,7 @@ def barrier(request: BarrierRequest, check: bool) -> Result:
     wanted = request.translation(run)
     for alias in (wanted.leave, wanted.enter):
         request.pair.require_alias(alias)
-    bounds = Bounds(pair.engine.capabilities.bound(request.stop_timeout, request.restart_timeout))
+    bounds = Bounds(pair.engine.capabilities.bound(request.stop_timeout, request.restart_timeout), _STEP)
     stopped = pair.engine.stop(wanted.leave, wanted.enter, request.final, bounds, check)
     if check or stopped.failure is not None:
         return stopped

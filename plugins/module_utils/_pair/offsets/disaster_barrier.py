@@ -18,10 +18,20 @@ from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
 from ..._core.journal.ownership import Claim
 from ..._core.journal.state import JournalState
-from ..._core.offsets.disaster import PresyncedOffset, Tail, compacted, guarded, loss_lines, predicted_loss, survived
+from ..._core.offsets.disaster import (
+    Checkpointed,
+    PresyncedOffset,
+    Tail,
+    compacted,
+    guarded,
+    loss_lines,
+    predicted_loss,
+    survived,
+)
 from ..._core.offsets.skipped_records import skip_lines, skip_rows, total
 from ..._core.offsets.target_offsets import TargetOffset
-from ..._core.offsets.tenures import nested
+from ..._core.offsets.tenures import flat, nested
+from ..._core.partition import Partition, by_topic
 from ..._core.resources.groups import GroupState, members_named, with_members
 from ..._core.resources.scopes import out_of_scope
 from ..._core.waiting import Bounds, wait_until
@@ -30,10 +40,11 @@ from ..connections.clusters import both
 from ..connections.engines import Opened, open_pair
 from ..journal.copies import read_state
 from ..journal.phases import note_phase
+from ..observation.internal_topics import InternalTopics
 from ..observation.leaving import wait_for_members_to_leave
-from ..observation.pair import PairSnapshot, Partition, by_topic
 from ..observation.probe import probe
 from ..observation.resends import Resends
+from ..observation.snapshot import PairSnapshot
 from ..observation.surviving_cluster import Survivor
 from .evidence import by_group, preexisting_higher_offsets
 from .presynced import presynced_offsets
@@ -88,8 +99,9 @@ def survey(
     ``snapshot`` is a recent snapshot of the surviving cluster; None: observe it.
     """
     survivor = Survivor(request.pair, (request.leave, request.enter), journal, opened, snapshot)
-    survivor.read_ahead()
-    return _Search(survivor, request, journal, True).run().extra
+    search = _Search(survivor, request, journal, True)
+    search.read_ahead()
+    return search.run().extra
 
 
 def _known_higher(state: JournalState, claim: Claim | None) -> list[str] | None:
@@ -116,12 +128,13 @@ def _bounds(survivor: Survivor, request: DisasterRequest) -> Bounds:
 
 
 def _stop(survivor: Survivor, request: DisasterRequest, check: bool) -> Result:
-    identity = survivor.naming.policy == "identity"
+    # No producer starts before the flow has no tasks (R15).
+    must_end = survivor.naming.flows_write_originals
     # Streams Replication Manager cannot stop one flow. Its group sync stops; a dead source sends nothing to replicate.
-    final = identity or not survivor.engine.capabilities.offset_syncs_on_source
+    final = must_end or not survivor.engine.capabilities.offset_syncs_on_source
     # Records that still arrive are after every offset that is found here, and the source connector has no source.
-    stopped = survivor.engine.stop(survivor.x, survivor.y, final, _bounds(survivor, request), check, awaited=identity)
-    if stopped.failure is None or identity or check:
+    stopped = survivor.engine.stop(survivor.x, survivor.y, final, _bounds(survivor, request), check, awaited=must_end)
+    if stopped.failure is None or must_end or check:
         return stopped
     # Replication may still be stopping, but MirrorMaker 2's own group sync must not write here any more (R10).
     checkpoints = survivor.observe().connectors["checkpoint"]
@@ -145,11 +158,11 @@ class _Search:
         known_higher: list[str] | None = None,
     ) -> None:
         self._survivor, self._request, self._journal, self._check = survivor, request, journal, check
-        self._known_higher = known_higher
+        self._known_higher, self._topics = known_higher, InternalTopics(survivor, journal)
 
     def read_ahead(self) -> None:
         """Read what stopping the flow does not invalidate. A value may become outdated: then it is lower, not wrong."""
-        self._survivor.read_ahead()
+        self._topics.read_ahead()
         self._presynced  # noqa: B018 - read now
 
     @cached_property
@@ -160,17 +173,16 @@ class _Search:
 
     def run(self) -> Result:
         """Return the offsets, the predicted loss and the facts for the journal, as of now."""
-        survivor = self._survivor
+        survivor, pair = self._survivor, self._request.pair
         if not self._check:
             wait_for_members_to_leave({survivor.y: survivor.kafka}, survivor.groups, self._request.members)
         observation = survivor.observe()
-        if survivor.naming.policy == "identity" and not self._check:
-            self._require_decided()
+        if survivor.naming.starts_at_cut and not self._check:
+            _require_decided(survivor, _bounds(survivor, self._request))
         tails = survivor.tails(observation)
-        replicas = {survivor.replica((name, index)) for name, index in self._originals()}
+        replicas = {survivor.replica(key) for key in _originals(survivor)}
         ranges = {key: (tail.start, tail.end) for key, tail in tails.items()}
         last = survivor.last_records(replicas, ranges)
-        self._resends = Resends(survivor, last, ranges)
         states, commits = survivor.commits()
         active = sorted(group for group, state in states.items() if state.state not in ("EMPTY", "DEAD"))
         members = {group: members_named(states[group]) for group in active}
@@ -180,8 +192,10 @@ class _Search:
                 f"These groups have members on {survivor.y}: {with_members(members)}.",
                 "Stop their consumers first. Nothing was committed.",
             )
-        rows = self._rows(tails, commits)
-        loss = self._loss(tails, last)
+        resends = Resends(self._topics, last, ranges)
+        offsets = _GroupOffsets(self._topics, survivor, self._presynced, self._journal.trusted_offsets, resends)
+        rows = offsets.rows(tails, commits)
+        loss = _loss(survivor, self._topics, tails, last)
         committed_offsets = by_group(rows)
         extra = {
             "committed_offsets": committed_offsets,
@@ -189,90 +203,61 @@ class _Search:
             "rereads": sum(row["rereads"] for row in rows),
             "skips": total(rows).as_dict(),
             "settle": _settle(rows),
-            "ages": self._ages(rows),
+            "ages": _ages(rows),
             "loss": loss,
-            "loss_lines": [*loss_lines(loss, self._journal.unreplicated_below.get(survivor.x, {})), *skip_lines(rows)],
+            "loss_lines": [
+                *loss_lines(loss, self._journal.unreplicated_below.get(survivor.x, {}), any(pair.patterns.values())),
+                *skip_lines(rows),
+            ],
             "active_groups": active,
-            "out_of_scope": self._out_of_scope(states, commits),
+            "out_of_scope": _out_of_scope(survivor, self._topics.checkpoints, states, commits),
             "active_members": members,
             "barrier": {
-                **self._facts(tails, committed_offsets, loss),
-                "preexisting_higher_offsets": self._preexisting_higher(rows),
+                **_facts(survivor, tails, committed_offsets, loss),
+                "preexisting_higher_offsets": (
+                    preexisting_higher_offsets(rows) if self._known_higher is None else self._known_higher
+                ),
                 "skips": skip_rows(rows),
             },
         }
         return Result(extra=extra, requests=survivor.requests)
 
-    def _out_of_scope(
-        self, states: Mapping[str, GroupState], commits: Mapping[str, Mapping[Partition, int]]
-    ) -> list[dict[str, Any]]:
-        """Find topics that groups use outside their scope, on Y, and on X according to MirrorMaker 2's checkpoints."""
-        survivor, known = self._survivor, self._survivor.states
-        rows = []
-        for group in survivor.groups:
-            topics = survivor.topics_of(group)
-            scope = {*topics, *(survivor.replica((name, 0))[0] for name in topics)}
-            checkpointed = {
-                key: checkpoint.upstream for (name, key), checkpoint in survivor.checkpoints.items() if name == group
-            }
-            on_y = out_of_scope((group, survivor.y), scope, known, commits[group], states[group].members)
-            what = f"checkpoint of {survivor.x}'s committed offset"
-            listed = {row["topic"] for row in on_y}
-            on_x = out_of_scope((group, survivor.y), scope, known, checkpointed, committed=what)
-            rows += on_y + [row for row in on_x if row["topic"] not in listed]
-        return rows
 
-    def _preexisting_higher(self, rows: list[dict[str, Any]]) -> list[str]:
-        return preexisting_higher_offsets(rows) if self._known_higher is None else self._known_higher
+class _GroupOffsets:
+    """Decides where each group starts on Y, by what Y holds about the group and the flow."""
 
-    def _require_decided(self) -> None:
-        """Wait until no transaction is open on Y. Y's log end becomes the cut, and an open one would move it later."""
-        survivor = self._survivor
-        waited = wait_until(
-            survivor.ranges,
-            lambda ends: ends == survivor.ranges("read_uncommitted"),
-            _bounds(survivor, self._request),
-        )
-        if not waited.done:
-            raise DrError(
-                "not_decided",
-                f"Transactions are still open on {survivor.y} after {waited.seconds:.0f} s, so no cut can be recorded.",
-                "The broker aborts a dead producer's transaction after its time-out. Then start the same playbook"
-                " again.",
-            )
+    def __init__(
+        self,
+        topics: InternalTopics,
+        survivor: Survivor,
+        presynced: Mapping[str, Mapping[Partition, PresyncedOffset]],
+        trusted_offsets: Mapping[str, Mapping[str, Mapping[str, int]]],
+        resends: Resends,
+    ) -> None:
+        self._topics, self._survivor, self._resends = topics, survivor, resends
+        self._presynced, self._trusted_offsets = presynced, trusted_offsets
 
-    def _originals(self) -> list[Partition]:
-        """Source partitions that have a replica partition. Newer partitions have not been replicated yet."""
-        survivor = self._survivor
-        counts = {name: survivor.states[survivor.replica((name, 0))[0]].partitions for name in survivor.topics}
-        return [
-            (name, index)
-            for name in survivor.topics
-            for index in range(min(counts[name], survivor.states[name].partitions))
-        ]
-
-    # ---- offsets
-
-    def _rows(self, tails: Mapping[Partition, Tail], commits: Mapping[str, Any]) -> list[dict[str, Any]]:
+    def rows(self, tails: Mapping[Partition, Tail], commits: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """Return a report row for each group and partition."""
         survivor, presynced = self._survivor, self._presynced
         rows = []
         index = by_topic(tails)
         for group in survivor.groups:
             own_offsets = self._own(group)
             topics = set(survivor.topics_of(group))
-            replicas = {survivor.replica((name, 0))[0] for name in topics}
+            replicas = {survivor.replica_name(name) for name in topics}
             for key in (key for name in sorted(topics | replicas) for key in index.get(name, ())):
-                original, replica = key[0] in topics, key[0] in replicas
+                original, replica = key.topic in topics, key.topic in replicas
                 claims = [presynced[group][key]] if key in presynced.get(group, {}) else []
                 claims += [own_offsets[key]] if original and key in own_offsets else []
-                place = survivor.place(group, key)
+                place = self._topics.place(group, key)
                 claims += [PresyncedOffset(place.other, 0.0)] if place.other is not None else []
-                checkpointed = survivor.checkpointed(group, key) if replica else None
+                checkpointed = self._topics.checkpointed(group, key) if replica else None
                 committed_offset = self._committed_offset(key, tails[key], checkpointed, claims, replica)
                 row = {
                     "group": group,
-                    "topic": key[0],
-                    "partition": key[1],
+                    "topic": key.topic,
+                    "partition": key.partition,
                     "offset": committed_offset.offset,
                     "method": committed_offset.method,
                     "quality": committed_offset.quality,
@@ -294,7 +279,7 @@ class _Search:
         committed_offset = survived(tail, checkpointed, claims)
         if not is_replica or committed_offset.method == "empty":
             return committed_offset
-        if "compact" in (self._survivor.setting(key[0], "cleanup.policy") or "compact"):
+        if "compact" in (self._survivor.setting(key.topic, "cleanup.policy") or "compact"):
             return compacted(committed_offset, tail)
         if committed_offset.method == "start":
             return committed_offset
@@ -308,59 +293,103 @@ class _Search:
 
     def _own(self, group: str) -> dict[Partition, PresyncedOffset]:
         """Return the group's offsets that the journal recorded when the applications last left Y."""
-        offsets = {}
-        for topic, parts in self._journal.trusted_offsets.get(group, {}).items():
-            offsets.update({(topic, int(index)): PresyncedOffset(int(offset), 0.0) for index, offset in parts.items()})
-        return offsets
+        own = flat(self._trusted_offsets.get(group, {}))
+        return {key: PresyncedOffset(int(offset), 0.0) for key, offset in own.items()}
 
-    def _ages(self, rows: list[dict[str, Any]]) -> dict[str, float | None]:
-        """Return the age in seconds of each group's oldest offset; None: the age of one of its offsets is unknown."""
-        ages: dict[str, float | None] = {}
-        for row in rows:
-            if row["method"] == "empty" or not row["rereads"]:
-                continue
-            age = None if row["as_of"] is None else time.time() - row["as_of"]
-            before = ages.get(row["group"], 0.0)
-            ages[row["group"]] = None if age is None or before is None else round(max(age, before), 1)
-        return ages
 
-    # ---- loss and facts
+def _originals(survivor: Survivor) -> list[Partition]:
+    """Source partitions that have a replica partition. Newer partitions have not been replicated yet."""
+    counts = {name: survivor.states[survivor.replica_name(name)].partitions for name in survivor.topics}
+    return [
+        Partition(name, index)
+        for name in survivor.topics
+        for index in range(min(counts[name], survivor.states[name].partitions))
+    ]
 
-    def _loss(self, tails: Mapping[Partition, Tail], last: Mapping[Partition, Any]) -> dict[str, Any]:
-        survivor = self._survivor
-        upstream: dict[Partition, int] = {}
-        newest: dict[Partition, float | None] = {}
-        by_source, exact = {}, {}
-        checkpointed: dict[Partition, int] = {}
-        for (_group, place), checkpoint in survivor.checkpoints.items():
-            checkpointed[place] = max(checkpoint.upstream, checkpointed.get(place, 0))
-        for key in self._originals():
-            replica = survivor.replica(key)
-            by_source[key] = tails[replica]
-            record = last.get(replica)
-            exact[key] = survivor.last_source(key, record)
-            newest[key] = None if record is None or record.timestamp is None else record.timestamp / 1000.0
-            upstream[key] = checkpointed.get(replica, 0)
-        heartbeat = survivor.heartbeat_age()
-        return predicted_loss(by_source, upstream, exact, newest, heartbeat, time.time())
 
-    def _facts(
-        self, tails: Mapping[Partition, Tail], committed_offsets: list[dict[str, Any]], loss: Any
-    ) -> dict[str, Any]:
-        """Return the facts that cannot be read again later. X's own log ends and committed offsets are unknown."""
-        survivor = self._survivor
-        last_replicated_offset = {key: tails[survivor.replica(key)].last_replicated_offset for key in self._originals()}
-        return {
-            "disaster": True,
-            "last_replicated_offset": nested(last_replicated_offset),
-            "starts": {},
-            # The end of the replicated part of X. The records after it are the tail.
-            "ends": nested({key: offset + 1 for key, offset in last_replicated_offset.items() if offset is not None}),
-            "cut": nested({key: tail.end for key, tail in tails.items() if key[0] in survivor.topics}),
-            "committed_offsets": {},
-            "entered": committed_offsets,
-            "loss": loss,
-        }
+def _out_of_scope(
+    survivor: Survivor,
+    checkpoints: Mapping[tuple[str, Partition], Checkpointed],
+    states: Mapping[str, GroupState],
+    commits: Mapping[str, Mapping[Partition, int]],
+) -> list[dict[str, Any]]:
+    """Find topics that groups use outside their scope, on Y, and on X according to MirrorMaker 2's checkpoints."""
+    rows, known = [], survivor.states
+    for group in survivor.groups:
+        topics = survivor.topics_of(group)
+        scope = {*topics, *(survivor.replica_name(name) for name in topics)}
+        checkpointed = {key: checkpoint.upstream for (name, key), checkpoint in checkpoints.items() if name == group}
+        on_y = out_of_scope((group, survivor.y), scope, known, commits[group], states[group].members)
+        what = f"checkpoint of {survivor.x}'s committed offset"
+        listed = {row["topic"] for row in on_y}
+        on_x = out_of_scope((group, survivor.y), scope, known, checkpointed, committed=what)
+        rows += on_y + [row for row in on_x if row["topic"] not in listed]
+    return rows
+
+
+def _require_decided(survivor: Survivor, bounds: Bounds) -> None:
+    """Wait until no transaction is open on Y. Y's log end becomes the cut, and an open one would move it later."""
+    waited = wait_until(
+        survivor.ranges,
+        lambda ends: ends == survivor.ranges("read_uncommitted"),
+        bounds,
+    )
+    if not waited.done:
+        raise DrError(
+            "not_decided",
+            f"Transactions are still open on {survivor.y} after {waited.seconds:.0f} s, so no cut can be recorded.",
+            "The broker aborts a dead producer's transaction after its time-out. Then start the same playbook again.",
+        )
+
+
+def _ages(rows: list[dict[str, Any]]) -> dict[str, float | None]:
+    """Return the age in seconds of each group's oldest offset; None: the age of one of its offsets is unknown."""
+    ages: dict[str, float | None] = {}
+    for row in rows:
+        if row["method"] == "empty" or not row["rereads"]:
+            continue
+        age = None if row["as_of"] is None else time.time() - row["as_of"]
+        before = ages.get(row["group"], 0.0)
+        ages[row["group"]] = None if age is None or before is None else round(max(age, before), 1)
+    return ages
+
+
+def _loss(
+    survivor: Survivor, topics: InternalTopics, tails: Mapping[Partition, Tail], last: Mapping[Partition, Any]
+) -> dict[str, Any]:
+    upstream: dict[Partition, int] = {}
+    newest: dict[Partition, float | None] = {}
+    by_source, exact = {}, {}
+    checkpointed: dict[Partition, int] = {}
+    for (_group, place), checkpoint in topics.checkpoints.items():
+        checkpointed[place] = max(checkpoint.upstream, checkpointed.get(place, 0))
+    for key in _originals(survivor):
+        replica = survivor.replica(key)
+        by_source[key] = tails[replica]
+        record = last.get(replica)
+        exact[key] = topics.last_source(key, record)
+        newest[key] = None if record is None or record.timestamp is None else record.timestamp / 1000.0
+        upstream[key] = checkpointed.get(replica, 0)
+    heartbeat = survivor.heartbeat_age()
+    return predicted_loss(by_source, upstream, exact, newest, heartbeat, time.time())
+
+
+def _facts(
+    survivor: Survivor, tails: Mapping[Partition, Tail], committed_offsets: list[dict[str, Any]], loss: Any
+) -> dict[str, Any]:
+    """Return the facts that cannot be read again later. X's own log ends and committed offsets are unknown."""
+    last_replicated_offset = {key: tails[survivor.replica(key)].last_replicated_offset for key in _originals(survivor)}
+    return {
+        "disaster": True,
+        "last_replicated_offset": nested(last_replicated_offset),
+        "starts": {},
+        # The end of the replicated part of X. The records after it are the tail.
+        "ends": nested({key: offset + 1 for key, offset in last_replicated_offset.items() if offset is not None}),
+        "cut": nested({key: tail.end for key, tail in tails.items() if key.topic in survivor.topics}),
+        "committed_offsets": {},
+        "entered": committed_offsets,
+        "loss": loss,
+    }
 
 
 def _settle(rows: list[dict[str, Any]]) -> float:

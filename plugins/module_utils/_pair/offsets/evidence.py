@@ -17,9 +17,13 @@ from ..._core.offsets.replication_gates import drained
 from ..._core.offsets.skipped_records import skipped_in, total
 from ..._core.offsets.target_offsets import Side, TargetOffset
 from ..._core.offsets.translation import Translated
+from ..._core.partition import Partition, Ranges
 from ..._core.verdict import PROVEN
 from ..connections.clusters import both
-from ..observation.pair import FlowObservation, GroupStatus, Pair, PairSnapshot, Partition, unwrap
+from ..observation.flows import FlowObservation, observe_flow
+from ..observation.groups import GroupStatus, observe_groups, topics_of
+from ..observation.pair import Pair
+from ..observation.snapshot import PairSnapshot, unwrap
 
 __all__ = [
     "Evidence",
@@ -49,7 +53,7 @@ class Evidence:
     x_groups: Mapping[str, GroupStatus]
     y_groups: Mapping[str, GroupStatus]
     #: Log start and log end of every partition on Y, read last.
-    y_ranges: Mapping[Partition, tuple[int, int]]
+    y_ranges: Ranges
 
     def final(self, key: Partition) -> bool:
         """Is the source partition replicated completely, with the source connector stopped?"""
@@ -81,7 +85,7 @@ class Evidence:
 
     def topics_of(self, group: str) -> list[str]:
         """Return the original topics that the group reads."""
-        return self.pair.topics_of(group, self.x, self.x_groups[group].commits)
+        return topics_of(self.pair, group, self.x, self.x_groups[group].commits)
 
     def left(self, group: str, key: Partition) -> Side:
         """Return the group's state on a source partition of the flow X->Y."""
@@ -99,11 +103,11 @@ def gather(pair: Pair, x: str, y: str) -> Evidence:
 
     Reads committed offsets first and logs afterwards, so that no committed offset is after its log's end.
     """
-    x_topics = [name for name, count in pair.partitions(x).items() if count is not None]
-    y_topics = [name for name, count in pair.partitions(y).items() if count is not None]
-    x_groups, y_groups = both(lambda: pair.observe_groups(x, x_topics), lambda: pair.observe_groups(y, y_topics))
-    identity = pair.naming.policy == "identity"
-    forward, back = both(lambda: pair.observe(x, y), lambda: None if identity else pair.observe(y, x))
+    x_topics = pair.present(x)
+    y_topics = pair.present(y)
+    x_groups, y_groups = both(lambda: observe_groups(pair, x, x_topics), lambda: observe_groups(pair, y, y_topics))
+    alone = pair.naming.one_flow_at_a_time
+    forward, back = both(lambda: observe_flow(pair, x, y), lambda: None if alone else observe_flow(pair, y, x))
     return Evidence(pair, x, y, forward, back, x_groups, y_groups, pair.ranges(y, y_topics))
 
 

@@ -18,13 +18,14 @@ from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
 from ..._core.offsets.lasting_gaps import GroupOnPartition, lasting_problems
 from ..._core.offsets.skipped_records import skipped_in, total
+from ..._core.partition import Partition
 from ..._core.waiting import wait_until
 from ..._kafka.groups import committed_offsets
 from ..._kafka.topics import log_ranges
 from ..._module import Result
 from ..connections.clusters import both
 from ..journal.copies import read_state
-from ..observation.pair import Pair, Partition
+from ..observation.pair import Pair
 from .evidence import Evidence, by_group, gather, refused_skips, skips_refusal
 from .requests import TranslationRequest
 from .translation import find_offsets
@@ -83,7 +84,9 @@ def lasting(evidence: Evidence, rows: Iterable[Mapping[str, Any]], group_lag: st
     """Return why the barrier will refuse rows, one text per row (see ``_core.offsets.lasting_gaps``)."""
     pair, x = evidence.pair, evidence.x
     sources = {evidence.pair.naming.replica(x, topic): topic for topic in pair.topics}
-    rows_with_source = [(row, (sources[row["topic"]], row["partition"])) for row in rows if row["topic"] in sources]
+    rows_with_source = [
+        (row, Partition(sources[row["topic"]], row["partition"])) for row in rows if row["topic"] in sources
+    ]
     # Skipped records are refused elsewhere, or accepted by name. Only re-reads are left to check.
     suspects = [(row, key) for row, key in rows_with_source if row["quality"] != "exact" and not _only_skips(row)]
     if not suspects:

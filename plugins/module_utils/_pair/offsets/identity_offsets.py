@@ -15,9 +15,10 @@ from ..._core.journal.facts import JournalFacts
 from ..._core.offsets.target_offsets import TargetOffset, enter_same
 from ..._core.offsets.tenures import Tenure, TenurePlace, locate, tenures
 from ..._core.offsets.translation import Translated
-from ..observation.pair import Partition, by_topic
+from ..._core.partition import Partition, PartitionOffset, by_topic
 from .evidence import Evidence, row
 from .flow_copies import FlowCopies
+from .flow_topics import FlowTopics
 
 __all__ = ["IdentityOffsets"]
 
@@ -48,14 +49,13 @@ class IdentityOffsets:
             if tenure.end is None
             else {key: tenure.end[tenure.source].get(key, 0) - 1 for key in facts}
         )
-        return FlowCopies(
-            self._evidence.pair, tenure.source, tenure.target, last_replicated_offset, self._journal, tenure
-        )
+        topics = FlowTopics(self._evidence.pair, tenure.source, tenure.target, self._journal)
+        return FlowCopies(topics, last_replicated_offset, tenure)
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a report row for each group and partition."""
         evidence = self._evidence
-        self._copies[len(self._tenures) - 1].check_topics()
+        self._copies[len(self._tenures) - 1].topics.check()
         offsets_by_tenure: dict[int, dict[Partition, set[int]]] = {}
         for group in evidence.pair.groups:
             for key in self._keys(group):
@@ -86,11 +86,11 @@ class IdentityOffsets:
             return True
         y = self._evidence.y
         start, _end = self._evidence.y_ranges.get(key, (0, 0))
-        return start > place.other or self._copies[place.tenure].compacted(y, key[0])
+        return start > place.other or self._copies[place.tenure].topics.compacted(y, key[0])
 
-    def _through(self, index: int, offsets: Mapping[Partition, set[int]]) -> dict[tuple[Partition, int], Translated]:
+    def _through(self, index: int, offsets: Mapping[Partition, set[int]]) -> dict[PartitionOffset, Translated]:
         copies = self._copies[index]
-        return copies.forward(offsets) if copies.source == self._evidence.x else copies.reverse(offsets)
+        return copies.forward(offsets) if copies.topics.source == self._evidence.x else copies.reverse(offsets)
 
     def _row(
         self, group: str, key: Partition, translated: Mapping[tuple[int, Partition, int], Translated]
@@ -114,4 +114,4 @@ class IdentityOffsets:
         if self._tenures[place.tenure].end is None:
             committed_offset = evidence.known_replicated(key, commit, committed_offset, own_translation)
         # MirrorMaker 2 translates only from the cluster where the applications live.
-        return committed_offset, copies.checkpoint(key, commit) if copies.source == evidence.x else None
+        return committed_offset, copies.checkpoint(key, commit) if copies.topics.source == evidence.x else None

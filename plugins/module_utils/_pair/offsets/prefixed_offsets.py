@@ -15,17 +15,19 @@ from ..._core.journal.facts import JournalFacts
 from ..._core.offsets.replication_gates import drained
 from ..._core.offsets.target_offsets import Side, TargetOffset, enter_original, enter_replica
 from ..._core.offsets.translation import Translated
+from ..._core.partition import Partition, PartitionOffset, by_topic
 from ..._core.verdict import PROVEN
 from ..._kafka.records import has_data
 from ..connections.clusters import both
-from ..observation.pair import ISOLATION, FlowObservation, Partition, by_topic
+from ..observation.flows import FlowObservation
+from ..observation.pair import ISOLATION
 from .evidence import Evidence, row
 from .skipped_ranges import CopiesWithSkippedRanges
 
 __all__ = ["PrefixedOffsets"]
 
 Wanted = dict[Partition, set[int]]
-Found = Mapping[tuple[Partition, int], Translated]
+Found = Mapping[PartitionOffset, Translated]
 
 
 class PrefixedOffsets:
@@ -94,16 +96,16 @@ class PrefixedOffsets:
         spans = {mirror: span for mirror, span in spans.items() if span[0] < span[1]}
         data = has_data(pair.kafka[x], spans, ISOLATION) if spans else {}
         target_offsets = {
-            mirrors[mirror]: TargetOffset(None, "none", "none", None, f"{mirror[0]}-{mirror[1]} does not exist on {x}")
+            mirrors[mirror]: TargetOffset(None, "none", "none", None, f"{mirror} does not exist on {x}")
             for mirror in set(below) - set(existing)
         }
-        for (topic, index), (start, floor) in spans.items():
-            if data.get((topic, index)) is not False:
+        for mirror, (start, floor) in spans.items():
+            if data.get(mirror) is not False:
                 reason = (
-                    f"up to {floor - start} records of {topic}-{index} before offset {floor} are unread and exist only"
+                    f"up to {floor - start} records of {mirror} before offset {floor} are unread and exist only"
                     f" on {x}: they came from a cluster that was replaced"
                 )
-                target_offsets[mirrors[topic, index]] = TargetOffset(None, "unreplicated_records", "none", None, reason)
+                target_offsets[mirrors[mirror]] = TargetOffset(None, "unreplicated_records", "none", None, reason)
         return target_offsets
 
     def _of_group(self, group: str, forward: Found, mirrored: Found) -> list[dict[str, Any]]:

@@ -19,6 +19,7 @@ from ..._core.journal.leases import Lease, Watch
 from ..._core.journal.ownership import Claim
 from ..._core.journal.state import JournalState
 from ..._core.offsets.skipped_records import skipped_in
+from ..._core.partition import Partition
 from ..._core.resources.groups import with_members
 from ..._core.resources.scopes import scope_problems
 from ..._core.waiting import Bounds, wait_until
@@ -29,7 +30,7 @@ from ..._module import Result
 from ..._process import own_clock
 from ..journal.copies import JournalCopies
 from ..journal.leases import leases_of, number_of_next, open_leases_of, write_lease
-from ..observation.pair import ISOLATION, Pair, Partition
+from ..observation.pair import ISOLATION, Pair
 from .evidence import gather
 from .presynced import write_presynced
 from .requests import PresyncRequest
@@ -172,7 +173,7 @@ class _Job:
         following = [row for row in usable if row["existing"] is not None and row["existing"] > row["offset"]]
         wanted: dict[str, dict[Partition, int]] = {}
         for row in usable:
-            wanted.setdefault(row["group"], {})[row["topic"], row["partition"]] = row["offset"]
+            wanted.setdefault(row["group"], {})[Partition(row["topic"], row["partition"])] = row["offset"]
         if not check:
             self._require_time()
             # For a disaster: any process may have committed an offset on that cluster, but only this job writes these.
@@ -220,7 +221,7 @@ class _Job:
         kafka, topic = self.pair.kafka[self.y], self.pair.naming.checkpoints(self.x)
         if describe(kafka, [topic])[topic] is None:
             return None
-        return log_ranges(kafka, {(topic, 0)}, ISOLATION)[topic, 0][1]
+        return log_ranges(kafka, {Partition(topic, 0)}, ISOLATION)[Partition(topic, 0)][1]
 
     def _require_time(self) -> None:
         if own_clock() >= self._until:

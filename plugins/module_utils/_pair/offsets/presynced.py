@@ -15,10 +15,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..._core.offsets.disaster import PresyncedOffset
+from ..._core.partition import Partition
 from ..._kafka.client import Kafka
 from ..._kafka.latest import read_latest, write_latest
 from ..connections.clusters import on_each
-from ..observation.pair import Partition
 
 __all__ = ["presynced_offsets", "write_presynced"]
 
@@ -44,7 +44,7 @@ def write_presynced(
         groups.setdefault(row["group"], []).append(committed_offset)
     values = {
         f"{pair}/committed_offsets/{alias}/{group}": {
-            "schema": 1,
+            "schema": 2,
             "pair": pair,
             "kind": "committed_offsets",
             "to": alias,
@@ -67,7 +67,7 @@ def presynced_offsets(
         if value.get("kind") == "committed_offsets" and (value.get("pair"), value.get("to")) == (pair, alias):
             since, checkpoints = float(value["since"]), value.get("checkpoints")
             offsets[value["group"]] = {
-                (name, int(number)): PresyncedOffset(
+                Partition(name, int(number)): PresyncedOffset(
                     int(offset), since, None if left is None else int(left), checkpoints
                 )
                 for name, number, offset, left, topic_id in value["committed_offsets"]

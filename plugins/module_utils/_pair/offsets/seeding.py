@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -20,20 +20,20 @@ from ..._core.journal.ownership import Claim
 from ..._core.journal.state import JournalState
 from ..._core.names import flow_name
 from ..._core.offsets.tenures import flat, nested
+from ..._core.partition import Partition, Range, Ranges
 from ..._core.resources.topic_ids import joined, recreated
 from ..._core.verdict import PROVEN, REFUTED
-from ..._kafka.records import Record, data_records, has_data, last_data_records
+from ..._kafka.records import Reading, Record, data_records, digested, has_data, last_data_records
 from ..._kafka.topics import describe
 from ..._module import Result
 from ..connections.clusters import both, on_each
 from ..journal.copies import read_state
 from ..journal.phases import note_phase
-from ..observation.pair import ISOLATION, Pair, Partition, same_content
+from ..observation.last_records import same_content
+from ..observation.pair import ISOLATION, Pair
 from .requests import SeedRequest
 
 __all__ = ["seed"]
-
-Range = tuple[int, int]
 
 
 @dataclass
@@ -51,23 +51,23 @@ class Beginning:
 def seed(request: SeedRequest, check: bool) -> Result:
     """Set the offsets of a stopped source connector, and journal them if a run needs it.
 
-    With ``request.cut``, the flow starts at the cut of a cutover. Without it, the connector keeps its offsets if they
-    fit the logs; otherwise the cut is found by comparing content, or refused.
+    The flow starts at the cut of a cutover, if the caller or the journal has one. Otherwise, the connector keeps its
+    offsets if they fit the logs, or the cut is found by comparing content, or refused.
     """
     seeding = _Seeding(request)
     result = Result(requests=seeding.pair.requests)
     result.extra = {"seeded": False, "cut_record": None, "partitions": [], "late_writes": []}
     if check:
         return result
-    if request.cut is None and seeding.watched and seeding.running:
+    if seeding.cut is None and seeding.watched and seeding.running:
         return result
     seeding.require_still()
-    begin = seeding.at_cut(flat(request.cut)) if request.cut is not None else seeding.by_content()
+    begin = seeding.start()
     changed = seeding.set(begin)
     facts = {"flow": seeding.flow, "cut": nested(begin.cut), "resumed": seeding.ends(seeding.target)}
     result.extra = {"seeded": True, "cut_record": seeding.cut_record(begin), "partitions": seeding.rows(begin)}
     result.extra["late_writes"] = [
-        f"{seeding.target} {topic}-{index}: {count} offsets" for (topic, index), count in sorted(begin.tails.items())
+        f"{seeding.target} {key}: {count} offsets" for key, count in sorted(begin.tails.items())
     ]
     if changed is not None:
         result.outcomes.append(Outcome(changed, "done"))
@@ -92,6 +92,11 @@ class _Seeding:
             lambda: read_state(self.pair.kafka, request.pair),
             lambda: on_each(self.pair.kafka, self.pair.partitions),
         )
+        facts = {} if request.moved else self._state.unseeded_cut or {}
+        given = request.cut is not None
+        #: First offset to replicate, and the target's log ends at the barrier; None: the cut is found by content.
+        self.cut: Mapping[str, Mapping[str, int]] | None = request.cut if given else facts.get("cut")
+        self._barrier_ends: Mapping[str, Mapping[str, int]] = request.ends if given else facts.get("ends", {})
         self._logs = {
             alias: self.pair.ranges(alias, self.pair.topics, "read_uncommitted") for alias in (self.source, self.target)
         }
@@ -110,7 +115,7 @@ class _Seeding:
         held, run = self._request.claim, self._state.run
         if held is not None and held.run:
             return held
-        if self._request.cut is None or run is None or needs_source(run.type) or "seeded" in run.phases:
+        if self.cut is None or run is None or needs_source(run.type) or "seeded" in run.phases:
             return None
         return Claim(run=run.id) if run.passed is not None else None
 
@@ -122,7 +127,7 @@ class _Seeding:
     def require_still(self) -> None:
         """Raise unless both directions are stopped and the topics are the journaled ones."""
         self._offsets.require_stopped("Offsets can be set only on a stopped connector.")
-        running = self.pair.against(self.source, self.target)
+        running = self.pair.engine.reverse_flows(self.source, self.target, self.pair.topics)
         if running:
             raise DrError(
                 "both_directions",
@@ -130,7 +135,7 @@ class _Seeding:
                 "With the policy identity this is a replication loop. Stop that connector first.",
             )
         other = recreated(self._state.topic_ids, self._ids)
-        if other and self._request.cut is not None:
+        if other and self.cut is not None:
             raise DrError(
                 "topic_recreated",
                 f"These topics were created again since the pair was enabled: {'; '.join(other)}.",
@@ -150,130 +155,12 @@ class _Seeding:
     def _joined(self) -> list[str]:
         return joined(self._state.topic_ids, self._ids)
 
-    # ---- where to start
-
-    def at_cut(self, cut: Mapping[Partition, int]) -> Beginning:
-        """Start at the cut of a cutover.
-
-        Raises unless the source still holds every record from the cut on, and the target holds none after the cut.
-        """
-        for topic, index in self._logs[self.source].keys() - cut.keys():
-            held = self._logs[self.target].get((topic, index), (0, 0))[1]
-            if held:
-                raise DrError(
-                    "cut_missing",
-                    f"{topic}-{index} has no cut: it did not exist at the barrier, and holds records up to offset"
-                    f" {held} on {self.target} now.",
-                    f"It is unknown whether {self.source} has these records. The flow {self.flow} stays stopped. Copy"
-                    f" the missing records by hand, or delete the topic on {self.target}, then run enable.",
-                )
-        begin = Beginning({key: cut.get(key, 0) for key in self._logs[self.source]})
-        for key, offset in begin.cut.items():
-            start, end = self._logs[self.source][key]
-            if not start <= offset <= end:
-                early, late = (
-                    f"{start - offset} offsets expired before they were replicated",
-                    f"{offset - end} offsets are missing",
-                )
-                raise DrError(
-                    "cut_outside_log",
-                    f"{key[0]}-{key[1]} on {self.source}: the cut {offset} is outside the log [{start}, {end});"
-                    f" {early if offset < start else late}.",
-                    f"The flow {self.flow} stays stopped. Raise the retention on {self.source}, and decide how to"
-                    " handle the gap before the next move: see the row cut_outside_log in docs/troubleshooting.md.",
-                )
-        ends = flat(self._request.ends)
-        for key, (_start, end) in self._logs[self.target].items():
-            if end < ends.get(key, 0) and key[0] not in self._request.accept_tail:
-                raise DrError(
-                    "target_truncated",
-                    f"{key[0]}-{key[1]} on {self.target} ends at {end}, but it ended at {ends[key]} at the cut.",
-                    f"It has lost records that {self.source} has, and no flow replicates them again. The flow"
-                    f" {self.flow} stays stopped. To accept the loss, name the topic in kafka_dr_accept_tail.",
-                )
-        begin.tails = self._tails(ends)
-        refused = [key for key in begin.tails if key[0] not in self._request.accept_tail]
-        if refused:
-            topic, index = refused[0]
-            raise DrError(
-                "tail_left",
-                f"{len(refused)} partitions on {self.target} hold records after the cut. {topic}-{index}:"
-                f" {begin.tails[refused[0]]} offsets that were never replicated to {self.source}.",
-                f"The flow {self.flow} stays stopped, and nothing is lost: those records are on {self.target} only."
-                " After a disaster, the playbook salvage replays them. To leave them there, name the topics in"
-                " kafka_dr_accept_tail.",
-            )
-        return begin
-
-    def _tails(self, ends: Mapping[Partition, int]) -> dict[Partition, int]:
-        """Count the offsets after the journaled ends of the cluster that was left, where these include data records."""
-        spans = {
-            key: (max(ends.get(key, 0), start), end)
-            for key, (start, end) in self._logs[self.target].items()
-            if end > ends.get(key, 0)
-        }
-        data = has_data(self.pair.kafka[self.target], spans, ISOLATION) if spans else {}
-        return {key: span[1] - span[0] for key, span in spans.items() if data.get(key) is not False}
-
-    def by_content(self) -> Beginning:
-        """Start at the connector's own offsets, or after the copy of the target's last record."""
-        known = self._offsets.read()
-        source_log, target_log = self._logs[self.source], self._logs[self.target]
-        last = last_data_records(self.pair.kafka[self.target], target_log, ISOLATION)
-        begin = Beginning({})
-        for key, (start, end) in sorted(source_log.items()):
-            if key in known and self._fits(key, known[key], last.get(key)):
-                begin.cut[key] = known[key] + 1
-            elif key not in target_log or target_log[key][1] == 0:
-                begin.cut[key] = 0
-            else:
-                begin.cut[key] = self._find(key, last.get(key), (start, end))
-                begin.found.add(key)
-        # After a move by hand, every partition needs a cut. The records of a topic new to the pair were not observed.
-        begin.found |= {key for key in begin.cut if self._request.moved or key[0] in self._joined}
-        return begin
-
-    def _fits(self, key: Partition, last_replicated_offset: int, last: Record | None) -> bool:
-        """Is the last record that the connector replicated the target's last record?"""
-        start, end = self._logs[self.source][key]
-        if not start - 1 <= last_replicated_offset < end:
-            return False
-        span = {key: (start, last_replicated_offset + 1)}
-        newest = (
-            last_data_records(self.pair.kafka[self.source], span, ISOLATION).get(key)
-            if last_replicated_offset >= start
-            else None
-        )
-        if newest is None:
-            # The replicated records are gone here. That is safe only if no record can be missed or replicated twice.
-            return last is None or last_replicated_offset + 1 >= end
-        return _same(newest, last)
-
-    def _find(self, key: Partition, last: Record | None, log: Range) -> int:
-        """Return the offset after the only record on the source that equals the target's last record."""
-        topic, index = key
-        copies = []
-        if last is not None:
-            kafka = self.pair.kafka[self.source]
-            copies = [record.offset for record in data_records(kafka, key, *log) if _same(record, last)]
-        if len(copies) == 1:
-            return copies[0] + 1
-        end = self._logs[self.target][key][1]
-        cause = (
-            f"its records have expired on {self.target}"
-            if last is None
-            else f"its last record there (offset {last.offset}) occurs {len(copies)} times on {self.source}"
-        )
-        raise DrError(
-            "cut_unknown",
-            f"{topic}-{index} on {self.target} holds records up to offset {end}, and it is unknown which of them"
-            f" {self.source} has: {cause}.",
-            f"Without the cut, records would be replicated twice or not at all. The flow {self.flow} stays stopped."
-            f" Remove {topic} from kafka_dr_topics and start again. Or, if {self.target} may be filled again from the"
-            " start, delete the topic there first.",
-        )
-
-    # ---- setting it
+    def start(self) -> Beginning:
+        """Return where the flow starts: at the cut of a cutover, else by content. Raises if that is unknown."""
+        request, start = self._request, _Start(self.pair, self.source, self.target, self._logs)
+        if self.cut is not None:
+            return start.at_cut(flat(self.cut), flat(self._barrier_ends), request.accept_tail)
+        return start.by_content(self._offsets.read(), self._joined, request.moved)
 
     def set(self, begin: Beginning) -> Change | None:
         """Write the offsets and read them back; None: they were already set."""
@@ -304,15 +191,144 @@ class _Seeding:
         """Return a row for each partition, in the form of a flow's status."""
         return [
             {
-                "topic": topic,
-                "partition": index,
+                "topic": key.topic,
+                "partition": key.partition,
                 "cut": at,
-                "tail": begin.tails.get((topic, index), 0),
-                "drained": REFUTED if (topic, index) in begin.tails else PROVEN,
-                "reason": "has records after the cut" if (topic, index) in begin.tails else "no records after the cut",
+                "tail": begin.tails.get(key, 0),
+                "drained": REFUTED if key in begin.tails else PROVEN,
+                "reason": "has records after the cut" if key in begin.tails else "no records after the cut",
             }
-            for (topic, index), at in sorted(begin.cut.items())
+            for key, at in sorted(begin.cut.items())
         ]
+
+
+class _Start:
+    """Finds where a flow starts, by the logs of its topics on both clusters."""
+
+    def __init__(self, pair: Pair, source: str, target: str, logs: Mapping[str, Ranges]) -> None:
+        self._kafka, self._flow = pair.kafka, flow_name(source, target)
+        self._source, self._target = source, target
+        self._source_log, self._target_log = logs[source], logs[target]
+
+    def at_cut(
+        self, cut: Mapping[Partition, int], ends: Mapping[Partition, int], accept_tail: Collection[str]
+    ) -> Beginning:
+        """Start at the cut of a cutover; ``ends`` are the journaled ends of the cluster that was left.
+
+        Raises unless the source still holds every record from the cut on, and the target holds none after the cut.
+        """
+        for key in self._source_log.keys() - cut.keys():
+            held = self._target_log.get(key, (0, 0))[1]
+            if held:
+                raise DrError(
+                    "cut_missing",
+                    f"{key} has no cut: it did not exist at the barrier, and holds records up to offset"
+                    f" {held} on {self._target} now.",
+                    f"It is unknown whether {self._source} has these records. The flow {self._flow} stays stopped. Copy"
+                    f" the missing records by hand, or delete the topic on {self._target}, then run enable.",
+                )
+        begin = Beginning({key: cut.get(key, 0) for key in self._source_log})
+        for key, offset in begin.cut.items():
+            start, end = self._source_log[key]
+            if not start <= offset <= end:
+                early = f"{start - offset} offsets expired before they were replicated"
+                raise DrError(
+                    "cut_outside_log",
+                    f"{key} on {self._source}: the cut {offset} is outside the log [{start}, {end});"
+                    f" {early if offset < start else f'{offset - end} offsets are missing'}.",
+                    f"The flow {self._flow} stays stopped. Raise the retention on {self._source}, and decide how to"
+                    " handle the gap before the next move: see the row cut_outside_log in docs/troubleshooting.md.",
+                )
+        for key, (_start, end) in self._target_log.items():
+            if end < ends.get(key, 0) and key.topic not in accept_tail:
+                raise DrError(
+                    "target_truncated",
+                    f"{key} on {self._target} ends at {end}, but it ended at {ends[key]} at the cut.",
+                    f"It has lost records that {self._source} has, and no flow replicates them again. The flow"
+                    f" {self._flow} stays stopped. To accept the loss, name the topic in kafka_dr_accept_tail.",
+                )
+        begin.tails = self._tails(ends)
+        refused = [key for key in begin.tails if key.topic not in accept_tail]
+        if refused:
+            raise DrError(
+                "tail_left",
+                f"{len(refused)} partitions on {self._target} hold records after the cut. {refused[0]}:"
+                f" {begin.tails[refused[0]]} offsets that were never replicated to {self._source}.",
+                f"The flow {self._flow} stays stopped, and nothing is lost: those records are on {self._target} only."
+                " After a disaster, the playbook salvage replays them. To leave them there, name the topics in"
+                " kafka_dr_accept_tail.",
+            )
+        return begin
+
+    def _tails(self, ends: Mapping[Partition, int]) -> dict[Partition, int]:
+        """Count the offsets after the journaled ends of the cluster that was left, where these include data records."""
+        spans = {
+            key: (max(ends.get(key, 0), start), end)
+            for key, (start, end) in self._target_log.items()
+            if end > ends.get(key, 0)
+        }
+        data = has_data(self._kafka[self._target], spans, ISOLATION) if spans else {}
+        return {key: span[1] - span[0] for key, span in spans.items() if data.get(key) is not False}
+
+    def by_content(self, known: Mapping[Partition, int], new: Sequence[str], moved: bool) -> Beginning:
+        """Start at the connector's own offsets (``known``), or after the copy of the target's last record.
+
+        ``new``: topics new to the pair. ``moved``: a person moved the applications.
+        """
+        source_log, target_log = self._source_log, self._target_log
+        last = last_data_records(self._kafka[self._target], target_log, ISOLATION)
+        begin = Beginning({})
+        for key, (start, end) in sorted(source_log.items()):
+            if key in known and self._fits(key, known[key], last.get(key)):
+                begin.cut[key] = known[key] + 1
+            elif key not in target_log or target_log[key][1] == 0:
+                begin.cut[key] = 0
+            else:
+                begin.cut[key] = self._find(key, last.get(key), (start, end))
+                begin.found.add(key)
+        # After a move by hand, every partition needs a cut. The records of a topic new to the pair were not observed.
+        begin.found |= {key for key in begin.cut if moved or key.topic in new}
+        return begin
+
+    def _fits(self, key: Partition, last_replicated_offset: int, last: Record | None) -> bool:
+        """Is the last record that the connector replicated the target's last record?"""
+        start, end = self._source_log[key]
+        if not start - 1 <= last_replicated_offset < end:
+            return False
+        span = {key: (start, last_replicated_offset + 1)}
+        newest = (
+            last_data_records(self._kafka[self._source], span, ISOLATION).get(key)
+            if last_replicated_offset >= start
+            else None
+        )
+        if newest is None:
+            # The replicated records are gone here. That is safe only if no record can be missed or replicated twice.
+            return last is None or last_replicated_offset + 1 >= end
+        return _same(newest, last)
+
+    def _find(self, key: Partition, last: Record | None, log: Range) -> int:
+        """Return the offset after the only record on the source that equals the target's last record."""
+        copies = []
+        if last is not None:
+            kafka = self._kafka[self._source]
+            wanted, records = digested(last), data_records(kafka, key, *log, Reading(digests=True))
+            copies = [record.offset for record in records if _same(record, wanted)]
+        if len(copies) == 1:
+            return copies[0] + 1
+        end = self._target_log[key][1]
+        cause = (
+            f"its records have expired on {self._target}"
+            if last is None
+            else f"its last record there (offset {last.offset}) occurs {len(copies)} times on {self._source}"
+        )
+        raise DrError(
+            "cut_unknown",
+            f"{key} on {self._target} holds records up to offset {end}, and it is unknown which of them"
+            f" {self._source} has: {cause}.",
+            f"Without the cut, records would be replicated twice or not at all. The flow {self._flow} stays stopped."
+            f" Remove {key.topic} from kafka_dr_topics and start again. Or, if {self._target} may be filled again from"
+            " the start, delete the topic there first.",
+        )
 
 
 def _same(one: Record | None, other: Record | None) -> bool:

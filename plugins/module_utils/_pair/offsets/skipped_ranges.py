@@ -15,15 +15,18 @@ from ..._core.journal.facts import JournalFacts
 from ..._core.offsets.skipped_ranges import SkippedRange, at_skipped_range, read_again, segment, segments, usable
 from ..._core.offsets.tails import Progress
 from ..._core.offsets.translation import Translated
+from ..._core.partition import Partition, PartitionOffset
 from ..._kafka.latest import read_latest
 from ..._kafka.topics import describe
-from ..observation.pair import FlowObservation, Pair, Partition
+from ..observation.flows import FlowObservation
+from ..observation.pair import Pair
 from .flow_copies import FlowCopies
+from .flow_topics import FlowTopics
 
 __all__ = ["CopiesWithSkippedRanges", "replays"]
 
 Wanted = Mapping[Partition, set[int]]
-Found = dict[tuple[Partition, int], Translated]
+Found = dict[PartitionOffset, Translated]
 
 
 def replays(pair: Pair, source: str, target: str, topic: str) -> list[Progress]:
@@ -62,11 +65,11 @@ class CopiesWithSkippedRanges:
 
     def replica(self, key: Partition) -> Partition:
         """Return the replica of a source partition."""
-        return self._pair.naming.replica(self._observation.source, key[0]), key[1]
+        return self._pair.naming.replica_partition(self._observation.source, key)
 
     def check_topics(self) -> None:
         """Raise if a topic of the flow is no longer the journaled one."""
-        self._segments[-1].check_topics()
+        self._segments[-1].topics.check()
 
     def checkpoint(self, key: Partition, commit: int) -> int | None:
         """Return MirrorMaker 2's own translation of ``commit`` to the replica; None: it has none."""
@@ -78,10 +81,10 @@ class CopiesWithSkippedRanges:
         ranges: dict[Partition, tuple[SkippedRange, ...] | None] = {}
         facts, pair, target = self._observation.facts, self._pair, self._observation.target
         progress = replays(pair, self._observation.source, target, pair.spec.state_topic)
-        names = {replay.topic: self.replica((replay.topic, 0))[0] for replay in progress}
+        names = {replay.topic: pair.naming.replica(self._observation.source, replay.topic) for replay in progress}
         states = describe(pair.kafka[target], sorted(names.values())) if names else {}
         for replay in progress:
-            key, state = (replay.topic, replay.partition), states[names[replay.topic]]
+            key, state = Partition(replay.topic, replay.partition), states[names[replay.topic]]
             last_replicated_offset = facts[key].last_replicated_offset if key in facts else None
             is_current = not replay.skipped_ranges or (state is not None and state.topic_id == replay.replica_id)
             # If two pairs replayed the same partition, neither knows the other's ranges.
@@ -107,11 +110,8 @@ class CopiesWithSkippedRanges:
                 if tenure.end is None
                 else {key: end - 1 for key, end in tenure.end[observation.source].items()}
             )
-            made.append(
-                FlowCopies(
-                    self._pair, observation.source, observation.target, last_replicated_offset, self._journal, tenure
-                )
-            )
+            topics = FlowTopics(self._pair, observation.source, observation.target, self._journal)
+            made.append(FlowCopies(topics, last_replicated_offset, tenure))
         return made
 
     def _translate(self, wanted: Wanted, upstream: bool) -> Found:
@@ -120,7 +120,7 @@ class CopiesWithSkippedRanges:
         entered = self._observation.target if upstream else self._observation.source
         for key, commits in wanted.items():
             skipped_ranges = self._skipped_ranges.get(key, ())
-            compacted = bool(skipped_ranges) and self._segments[-1].compacted(entered, key[0])
+            compacted = bool(skipped_ranges) and self._segments[-1].topics.compacted(entered, key[0])
             for commit in commits:
                 translated = at_skipped_range(skipped_ranges, commit, upstream, compacted)
                 if translated is None:

@@ -18,16 +18,19 @@ from ..._core.journal.state import JournalState
 from ..._core.offsets.replication_gates import drained, open_transaction
 from ..._core.offsets.skipped_records import skip_rows, total
 from ..._core.offsets.tenures import nested
+from ..._core.partition import Partition
 from ..._core.resources.scopes import scope_problems
 from ..._core.verdict import PROVEN
-from ..._core.waiting import wait_until
+from ..._core.waiting import Bounds, wait_until
 from ..._kafka.groups import committed_offsets
 from ..._module import Result
 from ..connections.clusters import both, on_each
 from ..journal.copies import read_state
+from ..observation.flows import FlowObservation, observe_flow
 from ..observation.foreign_writers import foreign_records
+from ..observation.groups import GroupStatus, observe_groups
 from ..observation.leaving import wait_for_members_to_leave
-from ..observation.pair import FlowObservation, GroupStatus, Pair, Partition
+from ..observation.pair import Pair
 from .evidence import Evidence, by_group, skips_refusal
 from .identity_offsets import IdentityOffsets
 from .prefixed_offsets import PrefixedOffsets
@@ -85,7 +88,7 @@ class Translation:
             self._earlier = committed_offsets(self.pair.kafka[self.x], self.pair.groups)
         forward, back = self._replicated_observations()
         x_groups, y_groups = self._idle_groups()
-        y_ranges = self.pair.ranges(self.y, self._y_topics())
+        y_ranges = self.pair.ranges(self.y, _entered_topics(self.pair, self.x))
         evidence = Evidence(self.pair, self.x, self.y, forward, back, x_groups, y_groups, y_ranges)
         rows, records = find_offsets(evidence, self._journal)
         extra = {
@@ -99,10 +102,8 @@ class Translation:
         result = Result(extra=extra, requests=self.pair.requests)
         if waited.observations > 1:
             result.warnings.append(f"Waited {waited.seconds:.0f} s until the last member left its group.")
-        result.failure = self._refusal(rows)
+        result.failure = _refusal(rows, self._request)
         return result
-
-    # ---- evidence
 
     def _replicated_observations(self) -> tuple[FlowObservation, FlowObservation | None]:
         """Observe both flows; None: with the policy identity no flow runs back.
@@ -111,12 +112,15 @@ class Translation:
         (R14).
         """
         if self._request.final:
-            forward, back = both(lambda: self.pair.observe(self.x, self.y, tails=True), self._observe_back)
-            self._require_barrier(forward)
+            forward, back = both(lambda: observe_flow(self.pair, self.x, self.y, tails=True), self._observe_back)
+            _require_barrier(self.pair, forward, self._request.replicated)
             return forward, back
-        commits = self._x_commits()
+        commits: dict[Partition, int] = {}
+        for status in observe_groups(self.pair, self.x, self.pair.topics).values():
+            for key, commit in status.commits.items():
+                commits[key] = max(commit, commits.get(key, 0))
         waited = wait_until(
-            lambda: self.pair.observe(self.x, self.y),
+            lambda: observe_flow(self.pair, self.x, self.y),
             lambda observation: not _lagging(observation, commits),
             self._request.replicated,
         )
@@ -131,9 +135,9 @@ class Translation:
         return waited.state, self._observe_back()
 
     def _observe_back(self) -> FlowObservation | None:
-        if self.pair.naming.policy != "identity":
-            return self.pair.observe(self.y, self.x)
-        running = self.pair.against(self.x, self.y)
+        if not self.pair.naming.one_flow_at_a_time:
+            return observe_flow(self.pair, self.y, self.x)
+        running = self.pair.engine.reverse_flows(self.x, self.y, self.pair.topics)
         if running:
             raise DrError(
                 "both_directions",
@@ -143,160 +147,150 @@ class Translation:
             )
         return None
 
-    def _require_barrier(self, forward: FlowObservation) -> None:
-        source = forward.connectors["source"]
-        if not source.final:
-            actual = f"{source.state} with {len(source.tasks)} tasks"
-            raise DrError(
-                "no_barrier",
-                f'The connector "{source.name}" is {actual}, expected STOPPED with none.',
-                "Its offsets are final only when it is stopped. Another process started it, or its worker did not stop"
-                " it. Check the worker, then start the same playbook again, which stops the connector.",
-            )
-        open_ = [
-            f"{topic}-{partition}: {finding.reason}"
-            for (topic, partition), facts in sorted(forward.facts.items())
-            if (finding := drained(facts)).verdict != PROVEN
-        ]
-        # The flow would replicate its records later, before offsets that say that everything was read (R5).
-        open_ += [
-            f"{topic}-{partition}: an open transaction holds back {open_transaction(facts)} offsets"
-            for (topic, partition), facts in sorted(forward.facts.items())
-            if open_transaction(facts)
-        ]
-        if open_:
-            raise DrError(
-                "not_drained",
-                f"{len(open_)} partitions of the flow {forward.name} are not replicated to their end:"
-                f" {'; '.join(open_[:3])}.",
-                "Make sure that no producer is running and no transaction stays open, then start the same playbook"
-                " again: it lets the flow run until everything is replicated.",
-            )
-
-        foreign_writes = foreign_records(self.pair, forward, self.pair.spec.accepted_foreign_writers)
-        if foreign_writes:
-            raise DrError(
-                "foreign_writer",
-                f"A producer other than the flow writes to replicas on {self.y}: {'; '.join(foreign_writes[:3])}.",
-                "Such records are never replicated back. Producers must write to the original topic only, on the"
-                " cluster where they live. Stop that producer. To continue anyway, name the topics in"
-                " kafka_dr_accept_foreign_writers (option accept_foreign_writers).",
-            )
-        if self.pair.naming.policy == "identity":
-            self._require_decided()
-
-    def _require_decided(self) -> None:
-        """Wait until no transaction is open on Y. Y's log end becomes the cut, and an open one would move it later."""
-        waited = wait_until(
-            lambda: self.pair.ranges(self.y, self.pair.topics),
-            lambda ends: ends == self.pair.ranges(self.y, self.pair.topics, "read_uncommitted"),
-            self._request.replicated,
-        )
-        if not waited.done:
-            raise DrError(
-                "not_decided",
-                f"Transactions are still open in the topics on {self.y} after {waited.seconds:.0f} s, so no cut can be"
-                " recorded.",
-                f"Find the producer that writes on {self.y} and stop it, then start the same playbook again.",
-            )
-
-    def _x_commits(self) -> dict[Partition, int]:
-        observations = self.pair.observe_groups(self.x, self.pair.topics)
-        commits: dict[Partition, int] = {}
-        for observation in observations.values():
-            for key, commit in observation.commits.items():
-                commits[key] = max(commit, commits.get(key, 0))
-        return commits
-
-    def _y_topics(self) -> list[str]:
-        return list(
-            dict.fromkeys([*self.pair.topics, *(self.pair.naming.replica(self.x, t) for t in self.pair.topics)])
-        )
-
     def _idle_groups(self) -> tuple[dict[str, GroupStatus], dict[str, GroupStatus]]:
-        """Observe the groups on X and Y; raise unless they are idle and commit within their declared topics.
-
-        Idle: no members on either cluster, and committed offsets on X unchanged over the settle time.
-        """
-        x_topics = [name for name, count in self.pair.partitions(self.x).items() if count is not None]
-        y_topics = [name for name in self._y_topics() if self.pair.partitions(self.y).get(name) is not None]
+        """Observe the groups on X and Y after the settle time; raise unless they are idle."""
+        x_topics, counts = self.pair.present(self.x), self.pair.partitions(self.y)
+        y_topics = [name for name in _entered_topics(self.pair, self.x) if counts.get(name) is not None]
         # The group of a reader with assign() is EMPTY too. Only changing committed offsets show it (R9).
         time.sleep(max(0.0, self._request.settle - (time.monotonic() - self._since)))
         x_groups, y_groups = both(
-            lambda: self.pair.observe_groups(self.x, x_topics), lambda: self.pair.observe_groups(self.y, y_topics)
+            lambda: observe_groups(self.pair, self.x, x_topics), lambda: observe_groups(self.pair, self.y, y_topics)
         )
-        for alias, observations in ((self.x, x_groups), (self.y, y_groups)):
-            active = sorted(
-                group for group, observation in observations.items() if observation.state not in ("EMPTY", "DEAD")
-            )
-            if active:
-                names = ", ".join(
-                    f"{group} ({observations[group].members or observations[group].state})" for group in active
-                )
-                raise DrError(
-                    "group_active",
-                    f"{len(active)} groups still have members on {alias}: {names}.",
-                    "Stop their consumers first. Nothing was committed.",
-                )
-        for group, observation in x_groups.items():
-            moved = [key for key, commit in observation.commits.items() if self._earlier[group].get(key) != commit]
-            if moved:
-                topic, partition = moved[0]
-                raise DrError(
-                    "group_active",
-                    f'The group "{group}" has no members on {self.x}, but its committed offset on {topic}-{partition}'
-                    " changed.",
-                    "A consumer that uses assign() commits for the group. Stop that consumer first. Nothing was"
-                    " committed.",
-                )
-        hidden = [
-            row
-            for observations in (x_groups, y_groups)
-            for observation in observations.values()
-            for row in observation.out_of_scope
-        ]
-        if hidden:
-            text = " ".join(scope_problems(hidden[:3]))
-            raise DrError("group_out_of_scope", text, "Nothing was committed. Then start the same playbook again.")
+        _require_idle({self.x: x_groups, self.y: y_groups}, self.x, self._earlier)
         return x_groups, y_groups
 
-    # ---- the result
 
-    def _refusal(self, rows: list[dict[str, Any]]) -> DrError | None:
-        unread = [row for row in rows if row["method"] == "unreplicated_records"]
-        if unread:
-            first = unread[0]
-            return DrError(
-                "unreplicated_records",
-                f'{len(unread)} committed offsets cannot be translated. Group "{first["group"]}": {first["reason"]}.',
-                f"Let the groups read these records on {self.x}, then start the same playbook again. If no application"
-                f" needs the records, commit an offset after them on {self.x}.",
+def _entered_topics(pair: Pair, left: str) -> list[str]:
+    """Return the topics that the groups read after a move from ``left``: originals, and replicas from ``left``."""
+    return list(dict.fromkeys([*pair.topics, *pair.replicas(left)]))
+
+
+def _require_idle(
+    groups: Mapping[str, Mapping[str, GroupStatus]], left: str, earlier: Mapping[str, Mapping[Partition, int]]
+) -> None:
+    """Raise unless the groups are idle and commit within their declared topics.
+
+    Idle: no members on either cluster, and committed offsets on ``left`` equal to the ``earlier`` ones.
+    """
+    for alias, statuses in groups.items():
+        active = {
+            group: status.members or status.state
+            for group, status in sorted(statuses.items())
+            if status.state not in ("EMPTY", "DEAD")
+        }
+        if active:
+            raise DrError(
+                "group_active",
+                f"{len(active)} groups still have members on {alias}:"
+                f" {', '.join(f'{group} ({members})' for group, members in active.items())}.",
+                "Stop their consumers first. Nothing was committed.",
             )
-        unknown = [row for row in rows if row["offset"] is None]
-        if unknown:
-            first = unknown[0]
-            return DrError(
-                "no_committed_offset",
-                f'No offset could be determined for {len(unknown)} partitions. Group "{first["group"]}" on'
-                f" {first['topic']}-{first['partition']}: {first['reason']}.",
-                f"Without a committed offset, auto.offset.reset would decide. Commit an offset on {self.x} first.",
+    for group, status in groups[left].items():
+        moved = [key for key, commit in status.commits.items() if earlier[group].get(key) != commit]
+        if moved:
+            raise DrError(
+                "group_active",
+                f'The group "{group}" has no members on {left}, but its committed offset on {moved[0]} changed.',
+                "A consumer that uses assign() commits for the group. Stop that consumer first. Nothing was committed.",
             )
-        skipping = skips_refusal(rows, (self.x, self.y), self._request.accept_skips)
-        if skipping is not None:
-            return skipping
-        # Any remaining rows that skip records were accepted by name.
-        inexact = [row for row in rows if row["quality"] == "safe" or (row["quality"] == "skips" and row["rereads"])]
-        if inexact and self._request.group_lag == "refuse":
-            first = inexact[0]
-            return DrError(
-                "group_lagging",
-                f'{len(inexact)} translated offsets are not exact. Group "{first["group"]}" on {first["topic"]}-'
-                f"{first['partition']}: method {first['method']}, reads up to {first['rereads']} records again"
-                f" ({first['reason']}).",
-                "Let the groups read to the end first, or accept the re-reads with -e kafka_dr_group_lag=reread (option"
-                " group_lag).",
-            )
-        return None
+    hidden = [row for statuses in groups.values() for status in statuses.values() for row in status.out_of_scope]
+    if hidden:
+        text = " ".join(scope_problems(hidden[:3]))
+        raise DrError("group_out_of_scope", text, "Nothing was committed. Then start the same playbook again.")
+
+
+def _require_barrier(pair: Pair, forward: FlowObservation, bounds: Bounds) -> None:
+    """Raise unless the flow is stopped, has replicated everything, and is the only writer on the target."""
+    source = forward.connectors["source"]
+    if not source.final:
+        actual = f"{source.state} with {len(source.tasks)} tasks"
+        raise DrError(
+            "no_barrier",
+            f'The connector "{source.name}" is {actual}, expected STOPPED with none.',
+            "Its offsets are final only when it is stopped. Another process started it, or its worker did not stop"
+            " it. Check the worker, then start the same playbook again, which stops the connector.",
+        )
+    partitions = sorted(forward.facts.items())
+    open_ = [f"{key}: {finding.reason}" for key, facts in partitions if (finding := drained(facts)).verdict != PROVEN]
+    # The flow would replicate its records later, before offsets that say that everything was read (R5).
+    open_ += [
+        f"{key}: an open transaction holds back {open_transaction(facts)} offsets"
+        for key, facts in partitions
+        if open_transaction(facts)
+    ]
+    if open_:
+        raise DrError(
+            "not_drained",
+            f"{len(open_)} partitions of the flow {forward.name} are not replicated to their end:"
+            f" {'; '.join(open_[:3])}.",
+            "Make sure that no producer is running and no transaction stays open, then start the same playbook"
+            " again: it lets the flow run until everything is replicated.",
+        )
+    foreign_writes = foreign_records(pair, forward, pair.spec.accepted_foreign_writers)
+    if foreign_writes:
+        raise DrError(
+            "foreign_writer",
+            f"A producer other than the flow writes to replicas on {forward.target}: {'; '.join(foreign_writes[:3])}.",
+            "Such records are never replicated back. Producers must write to the original topic only, on the"
+            " cluster where they live. Stop that producer. To continue anyway, name the topics in"
+            " kafka_dr_accept_foreign_writers (option accept_foreign_writers).",
+        )
+    if pair.naming.starts_at_cut:
+        _require_decided(pair, forward.target, bounds)
+
+
+def _require_decided(pair: Pair, alias: str, bounds: Bounds) -> None:
+    """Wait until no transaction is open on ``alias``: its log end becomes the cut, and an open one would move it."""
+    waited = wait_until(
+        lambda: pair.ranges(alias, pair.topics),
+        lambda ends: ends == pair.ranges(alias, pair.topics, "read_uncommitted"),
+        bounds,
+    )
+    if not waited.done:
+        raise DrError(
+            "not_decided",
+            f"Transactions are still open in the topics on {alias} after {waited.seconds:.0f} s, so no cut can be"
+            " recorded.",
+            f"Find the producer that writes on {alias} and stop it, then start the same playbook again.",
+        )
+
+
+def _refusal(rows: list[dict[str, Any]], request: TranslationRequest) -> DrError | None:
+    """Return why these offsets must not be committed; None: they may be."""
+    unread = [row for row in rows if row["method"] == "unreplicated_records"]
+    if unread:
+        first = unread[0]
+        return DrError(
+            "unreplicated_records",
+            f'{len(unread)} committed offsets cannot be translated. Group "{first["group"]}": {first["reason"]}.',
+            f"Let the groups read these records on {request.leave}, then start the same playbook again. If no"
+            f" application needs the records, commit an offset after them on {request.leave}.",
+        )
+    unknown = [row for row in rows if row["offset"] is None]
+    if unknown:
+        first = unknown[0]
+        return DrError(
+            "no_committed_offset",
+            f'No offset could be determined for {len(unknown)} partitions. Group "{first["group"]}" on'
+            f" {first['topic']}-{first['partition']}: {first['reason']}.",
+            f"Without a committed offset, auto.offset.reset would decide. Commit an offset on {request.leave} first.",
+        )
+    skipping = skips_refusal(rows, (request.leave, request.enter), request.accept_skips)
+    if skipping is not None:
+        return skipping
+    # Any remaining rows that skip records were accepted by name.
+    inexact = [row for row in rows if row["quality"] == "safe" or (row["quality"] == "skips" and row["rereads"])]
+    if inexact and request.group_lag == "refuse":
+        first = inexact[0]
+        return DrError(
+            "group_lagging",
+            f'{len(inexact)} translated offsets are not exact. Group "{first["group"]}" on {first["topic"]}-'
+            f"{first['partition']}: method {first['method']}, reads up to {first['rereads']} records again"
+            f" ({first['reason']}).",
+            "Let the groups read to the end first, or accept the re-reads with -e kafka_dr_group_lag=reread (option"
+            " group_lag).",
+        )
+    return None
 
 
 def _barrier(evidence: Evidence) -> dict[str, Any]:
@@ -323,8 +317,8 @@ def _lagging(observation: FlowObservation, commits: Mapping[Partition, int]) -> 
     A partition is replicated far enough if N >= committed offset - 1, or if only transaction markers remain.
     """
     texts = []
-    for (topic, partition), commit in sorted(commits.items()):
-        facts = observation.facts.get((topic, partition))
+    for key, commit in sorted(commits.items()):
+        facts = observation.facts.get(key)
         if (
             facts is None
             or (facts.last_replicated_offset is not None and facts.last_replicated_offset >= commit - 1)
@@ -332,7 +326,7 @@ def _lagging(observation: FlowObservation, commits: Mapping[Partition, int]) -> 
         ):
             continue
         if commit > (facts.start or 0):
-            texts.append(f"{topic}-{partition} (replicated {facts.last_replicated_offset}, committed {commit})")
+            texts.append(f"{key} (replicated {facts.last_replicated_offset}, committed {commit})")
     return texts
 
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ..._core.checks.facts import Expiring, OpenTransaction
+from ..._core.checks.facts import Expiring, OpenTransaction, seconds_until_full
 from ..._core.checks.readiness import SETTINGS
 from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
@@ -23,6 +23,7 @@ from ..._core.names import flow_name
 from ..._core.offsets.flow_restart import misfits
 from ..._core.offsets.replication_gates import open_transaction
 from ..._core.offsets.unreplicated import Unreplicated
+from ..._core.partition import Partition
 from ..._core.resources.topic_filters import Filter, left_out
 from ..._core.resources.topics import TopicState
 from ..._core.waiting import Bounds
@@ -31,8 +32,12 @@ from ..._kafka.records import first_data_records
 from ..._kafka.topics import describe
 from ..connections.engines import Opened
 from ..flows.restart import replica_starts
-from ..observation.foreign_writers import foreign_records, replication_loop
-from ..observation.pair import FlowObservation, GroupStatus, Pair, PairSnapshot, capture, unwrap
+from ..observation.flows import FlowObservation
+from ..observation.foreign_writers import foreign_records, not_compared, replication_loop
+from ..observation.groups import GroupStatus
+from ..observation.last_records import LastRecords
+from ..observation.pair import Pair
+from ..observation.snapshot import PairSnapshot, capture, flow_in, groups_in, take_snapshot, unwrap
 from ..observation.status import flow_row, group_rows, judged_flows
 from ..observation.unreplicated import unreplicated
 from ..offsets.disaster_barrier import survey
@@ -44,6 +49,9 @@ from .parts import Parts
 from .request import ReadinessRequest
 
 __all__ = ["Move", "predicted_disaster"]
+
+# Bytes of a batch with a single record, without key and value.
+_RECORD_OVERHEAD = 70
 
 # Seconds. A flow that stores its offsets once a minute makes progress in steps, and no application waits for this.
 _MOVING_SECONDS = 10.0
@@ -77,18 +85,18 @@ class Move:
     def __init__(self, request: ReadinessRequest, move: tuple[str, str], state: JournalState, opened: Opened) -> None:
         self._request, self.x, self.y = request, *move
         self._state, self._journal = state, JournalFacts.toward(state, self.y)
-        self._opened, self._identity = opened, request.pair.naming.policy == "identity"
-        self._flows = [move] if self._identity else [move, (self.y, self.x)]
+        self._opened, self._naming = opened, request.pair.naming
+        self._flows = [move] if self._naming.one_flow_at_a_time else [move, (self.y, self.x)]
         self._pair = Pair(request.pair, self._flows, request.request_timeout, opened=opened)
 
     def observe(self, parts: Parts, workers: Mapping[str, str | None]) -> dict[str, Any]:
         """Return fields of ``Facts``. ``workers``: by alias, why the workers of the flow toward it are not used."""
         pair, flows = self._pair, self._flows
-        snapshot = capture(lambda: pair.snapshot(workers, [self.x]))
+        snapshot = capture(lambda: take_snapshot(pair, workers, [self.x]))
         seen = parts.together(
             {
                 **{flow_name(*flow): partial(self._observe_at, snapshot, flow) for flow in flows},
-                "groups": lambda: capture(lambda: pair.groups_of(unwrap(snapshot), self.x)),
+                "groups": lambda: capture(lambda: groups_in(unwrap(snapshot), pair, self.x)),
             }
         )
         observations: list[FlowObservation | DrError] = [seen[flow_name(*flow)] for flow in flows]
@@ -117,7 +125,7 @@ class Move:
             "flows": {name: one["row"] for name, one in flows.items() if one is not None},
             **{
                 part: {name: None if one is None else one[part] for name, one in flows.items()}
-                for part in ("unsafe_settings", "misfits", "foreign_writes")
+                for part in ("unsafe_settings", "misfits", "foreign_writes", "not_compared")
             },
             "left_out": {name: one["left_out"] for name, one in flows.items() if one is not None},
             "rivals": found["rivals"] or {},
@@ -134,29 +142,33 @@ class Move:
         }
 
     def _observe_at(self, snapshot: PairSnapshot | DrError, flow: tuple[str, str]) -> FlowObservation | DrError:
-        return capture(lambda: self._pair.flow_observation(unwrap(snapshot), *flow))
+        return capture(lambda: flow_in(unwrap(snapshot), self._pair, *flow))
 
     def _flow(self, snapshot: PairSnapshot | DrError, first: FlowObservation | DrError) -> dict[str, Any]:
         pair, state = self._pair, self._state
         observation, finding = judged_flows(pair, [unwrap(first)], _MOVING_SECONDS)[0]
-        foreign_writes = foreign_records(pair, observation, pair.spec.accepted_foreign_writers, unwrap(snapshot).last)
+        accepted, last = pair.spec.accepted_foreign_writers, unwrap(snapshot).last
+        foreign_writes = foreign_records(pair, observation, accepted, last)
         counted = unreplicated(pair, observation) if observation.source == self.x else {}
         lacking = [counted[key] for key in sorted(counted) if counted[key].most]
-        if self._identity:
+        if self._naming.one_flow_at_a_time:
             foreign_writes += [
                 f"{name} replicates the same topics as {observation.name} in the opposite direction"
-                for name in pair.against(observation.source, observation.target)
+                for name in pair.engine.reverse_flows(observation.source, observation.target, pair.topics)
             ]
             foreign_writes += replication_loop(pair, observation.source, observation.target)
-        starts = [] if self._identity else replica_starts(pair, observation, state.topic_ids, state.unreplicated_below)
+        starts = []
+        if not self._naming.starts_at_cut:
+            starts = replica_starts(pair, observation, state.topic_ids, state.unreplicated_below)
         return {
             "row": flow_row(observation, finding),
             "unsafe_settings": observation.connectors["source"].unsafe_settings,
             "left_out": self._left_out(observation),
             "misfits": misfits(starts),
             "foreign_writes": foreign_writes,
+            "not_compared": not_compared(pair, observation, counted, accepted, last),
             "unreplicated": lacking,
-            "expiring": self._expiring(observation.source, lacking),
+            "expiring": self._expiring(observation, lacking, last),
             "open": _left_open(pair, observation),
         }
 
@@ -202,10 +214,14 @@ class Move:
         ]
         return filters, unread
 
-    def _expiring(self, source: str, lacking: Sequence[Unreplicated]) -> list[Expiring]:
+    def _expiring(
+        self, observation: FlowObservation, lacking: Sequence[Unreplicated], last: LastRecords
+    ) -> list[Expiring]:
         """Return how long the first unreplicated record of each partition has waited, and when it expires."""
-        topics = self._pair.topics
+        topics, source = self._pair.topics, observation.source
         settings = describe(self._pair.kafka[source], topics, dict.fromkeys(topics, SETTINGS))
+        bounds = {name: _kept_bytes(state) for name, state in settings.items()}
+        sizes = _record_sizes(observation, [row for row in lacking if bounds[row.topic] is not None], last)
         now, limit = time.time(), self._request.limits.lag
         expiring = []
         for row in lacking:
@@ -214,7 +230,10 @@ class Move:
             waited = None if waited is not None and waited > limit and not row.least else waited
             kept_for = _kept_seconds(settings[row.topic])
             left = None if kept_for is None or row.since is None else row.since + kept_for - now
-            expiring.append(Expiring(row.topic, row.partition, waited, left))
+            bound, size = bounds[row.topic], sizes.get(Partition(row.topic, row.partition))
+            age = None if row.since is None else now - row.since
+            by_size = math.inf if bound is None else seconds_until_full(bound, row.most, size, age)
+            expiring.append(Expiring(row.topic, row.partition, waited, left, by_size))
         return expiring
 
     def _groups(self, observations: Mapping[str, GroupStatus]) -> dict[str, Any]:
@@ -263,6 +282,31 @@ def _kept_seconds(state: TopicState | None) -> float | None:
     if policy is None or retention is None:
         return None
     return math.inf if int(retention) < 0 else int(retention) / 1000.0
+
+
+def _kept_bytes(state: TopicState | None) -> int | None:
+    """Return how many bytes of a partition the source keeps; None: its size sets no limit, or is unknown."""
+    values = {} if state is None else {name: state.config.get(name) for name in ("retention.bytes", "cleanup.policy")}
+    policy, bound = (
+        None if (one := values.get(name)) is None else one.value for name in ("cleanup.policy", "retention.bytes")
+    )
+    if bound is None or int(bound) < 0 or (policy is not None and "delete" not in str(policy)):
+        return None
+    return int(bound)
+
+
+def _record_sizes(
+    observation: FlowObservation, lacking: Sequence[Unreplicated], last: LastRecords
+) -> dict[Partition, int]:
+    """Return the size in bytes, without compression, of the last record of each partition, if it has one."""
+    keys = [Partition(row.topic, row.partition) for row in lacking]
+    spans = {key: observation.source_log[key] for key in keys if key in observation.source_log}
+    records = last.of(observation.source, spans)
+    return {
+        key: _RECORD_OVERHEAD + sum(len(part or b"") for part in (record.key, record.value))
+        for key, record in records.items()
+        if record is not None
+    }
 
 
 def _left_open(pair: Pair, observation: FlowObservation) -> list[OpenTransaction] | None:

@@ -31,7 +31,8 @@ class Parts:
         try:
             return work()
         except DrError as error:
-            self.unknown[name] = error.message
+            # The hint of a refusal names the missing right.
+            self.unknown[name] = error.sentence() if error.code == "not_authorized" else error.message
         except Exception as error:
             self.unknown[name] = f"{name} could not be observed: {type(error).__name__}: {error}"
         return None

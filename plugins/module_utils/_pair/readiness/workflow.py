@@ -23,6 +23,7 @@ from ..._core.checks.cost import (
 )
 from ..._core.checks.facts import WAYS, Facts, judge_readiness, readiness_lines
 from ..._core.checks.history import rehearsal_line, trend_lines
+from ..._core.checks.objectives import objective_lines, objectives
 from ..._core.checks.readiness import CHECKS
 from ..._core.checks.residence import missing_epochs
 from ..._core.errors import DrError
@@ -32,6 +33,7 @@ from ..._core.journal.facts import JournalFacts
 from ..._core.journal.state import JournalState
 from ..._module import Result
 from ..journal.readiness_history import keep_observation
+from ..observation.patterns import unjoined
 from .clusters import Clusters
 from .flows import Move, predicted_disaster
 from .parts import Parts
@@ -51,14 +53,15 @@ def readiness(request: ReadinessRequest, check: bool) -> Result:
     facts = _facts(request, clusters, parts, journal, events, missing)
     report = judge_readiness(facts, CHECKS, request.accept)
     took, lacking = durations(events), unreplicated(facts, time.time())
-    report["cost"] = [*cost_lines(facts, lacking), *duration_lines(took)]
     report["unreplicated"] = lacking
     report["loss"] = None if facts.survey is None else {**facts.survey["loss"], **records_lost(lacking)}
     report["rereads"] = {"controlled": rereads(facts.offsets), "disaster": rereads(survey_rows(facts))}
     report["lag_s"] = lag_seconds(facts)
     report["durations"] = took
     there = facts.x in clusters.kafka
-    report["not_carried"] = parts.one("not_carried", partial(clusters.not_carried, facts.x)) if there else None
+    report["not_carried"] = (
+        parts.one("not_carried", partial(clusters.not_carried, facts.x, facts.share_groups)) if there else None
+    )
     history = keep_observation(clusters.kafka, pair, report, request.keep and not check)
     report.update(
         at=history.at,
@@ -66,6 +69,12 @@ def readiness(request: ReadinessRequest, check: bool) -> Result:
         trend=trend_lines(history.observations),
         rehearsal=history.rehearsal,
     )
+    report["objectives"] = objectives(report)
+    report["cost"] = [
+        *objective_lines(report["objectives"]),
+        *cost_lines(facts, lacking),
+        *duration_lines(took),
+    ]
     if facts.journal and facts.journal["held"]:
         report["cost"].append("retention is held: the topics keep all records until enable restores their retention")
     report["cost"] += [
@@ -121,7 +130,10 @@ def _facts(
             for alias in kafka
         },
         brokers={alias: one.brokers for alias, one in kafka.items()},
+        share_groups=parts.one("share_groups", partial(clusters.share_groups, x)) if x in kafka else None,
+        local_groups=list(request.local_groups),
         rights=None if rights is None else rights[0],
+        unjoined=parts.one("pattern_matches", lambda: unjoined(kafka[x], pair, x)) if x in kafka else None,
         undeclared=() if rights is None else rights[1],
         clients=request.unreachable,
         unknown=parts.unknown,

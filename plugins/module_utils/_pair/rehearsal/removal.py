@@ -64,6 +64,7 @@ class _Side:
         ``left``: the rehearsal's own names, by kind. ``strays``: other names that contain its fingerprints, for example
         replicas that another flow created. ``rest``: a digest of everything else, by kind and name.
         """
+        topics.require_all_visible(self.kafka)
         existing: dict[str, dict[str, Any]] = {
             "topic": dict.fromkeys(topics.names(self.kafka)),
             "group": dict.fromkeys(groups.names(self.kafka)),

@@ -14,12 +14,13 @@ from dataclasses import dataclass
 from ..._core.errors import DrError
 from ..._core.offsets.fingerprints import fingerprints, has_time
 from ..._core.offsets.tails import BEGINNING, Progress, already_replicated, first_offset
+from ..._core.partition import Partition, Ranges
 from ..._core.resources.topic_ids import recreated
 from ..._kafka.latest import read_latest
 from ..._kafka.records import EXHAUSTED, Reading, read_ranges
 from ..._kafka.topics import describe, offsets_at
 from ..connections.clusters import both, on_each
-from ..observation.pair import ISOLATION, Pair, Partition
+from ..observation.pair import ISOLATION, Pair
 from .request import LossFacts
 from .tail import READ_SECONDS, Tail, TailReader
 
@@ -121,7 +122,8 @@ class Finder:
         observation = self._pair.engine.observe(self._source, self._target)
         source = observation.connectors["source"]
         past = [
-            observation.last_replicated_offset.get((one.topic, one.partition), -1) >= one.end - 1 for one in unfinished
+            observation.last_replicated_offset.get(Partition(one.topic, one.partition), -1) >= one.end - 1
+            for one in unfinished
         ]
         if not source.final and not (unfinished and all(past)):
             raise DrError(
@@ -141,14 +143,14 @@ class Finder:
             if fresh and tail.begin < tail.end:
                 self._align_one(tail, starts[tail.key], replicas)
 
-    def _align_one(self, tail: Tail, first: int, replicas: Mapping[Partition, tuple[int, int]]) -> None:
+    def _align_one(self, tail: Tail, first: int, replicas: Ranges) -> None:
         kafka = self._pair.kafka[self._target]
-        replica = (self._pair.naming.replica(self._source, tail.key[0]), tail.key[1])
+        replica = self._pair.naming.replica_partition(self._source, tail.key)
         if replica not in replicas:
             return  # the flow has not created this partition yet, so it has replicated no record into it
         start, end = replicas[replica]
-        if self._pair.naming.policy == "identity":
-            # With this policy the replica ends where the applications began to write.
+        if self._pair.naming.flows_write_originals:
+            # The replica ends where the applications began to write.
             end = min(end, self._facts.cut.get(tail.key, end))
         at = max(first, tail.begin - _CONTEXT)
         context = self._reader.range(tail.key, at, tail.begin) if at < tail.begin else []
@@ -166,16 +168,15 @@ class Finder:
         if span[1] - span[0] > _WINDOW:
             raise DrError(
                 "tail_not_aligned",
-                f"It is unknown where the replica of {tail.key[0]}-{tail.key[1]} ends: {span[1] - span[0]} offsets on"
+                f"It is unknown where the replica of {tail.key} ends: {span[1] - span[0]} offsets on"
                 f" {self._target} may be after the flow's last stored offset, expected at most {_WINDOW}.",
                 "Nothing was written. Let the flow replicate the tail, which needs no such comparison.",
             )
-        read = read_ranges(kafka, {replica: span}, Reading(ISOLATION, timeout=READ_SECONDS))[replica]
+        read = read_ranges(kafka, {replica: span}, Reading(ISOLATION, digests=True, timeout=READ_SECONDS))[replica]
         if read.ended != EXHAUSTED:
             raise DrError(
                 "tail_not_aligned",
-                f"{replica[0]}-{replica[1]} on {self._target} could not be read from offset {span[0]} to {span[1]}:"
-                f" {read.ended}.",
+                f"{replica} on {self._target} could not be read from offset {span[0]} to {span[1]}: {read.ended}.",
                 "Nothing was written. Start again when every partition has a leader.",
             )
         if not read.records:
@@ -196,7 +197,7 @@ def read_progress(pair: Pair, source: str, target: str) -> dict[Partition, Progr
         for value in state.values()
         if value.get("kind") == "salvage" and (value["pair"], value["source"]) == (pair.spec.name, source)
     ]
-    return {(replay.topic, replay.partition): replay for replay in replays}
+    return {Partition(replay.topic, replay.partition): replay for replay in replays}
 
 
 def require_whole(tails: Sequence[Tail], source: str, accepted: Collection[str]) -> None:
@@ -212,7 +213,7 @@ def require_whole(tails: Sequence[Tail], source: str, accepted: Collection[str])
         )
         raise DrError(
             "tail_expired" if first.expired else "tail_truncated",
-            f"{len(gone)} partitions on {source} are incomplete: {cause}. {first.key[0]}-{first.key[1]}: offsets {low}"
+            f"{len(gone)} partitions on {source} are incomplete: {cause}. {first.key}: offsets {low}"
             f" to {high - 1} are missing.",
             "Nothing was written. To continue with the rest, name the topics in kafka_dr_accept_expired (option"
             " accept_expired).",

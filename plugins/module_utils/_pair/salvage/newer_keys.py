@@ -12,9 +12,10 @@ from collections.abc import Collection, Mapping, Sequence
 
 from ..._core.errors import DrError
 from ..._core.offsets.tails import PROVENANCE
+from ..._core.partition import Partition
 from ..._kafka.records import EXHAUSTED, Reading, read_ranges
-from ..observation.pair import ISOLATION, Pair, Partition
-from .tail import CHUNK, READ_SECONDS, Tail, TailReader
+from ..observation.pair import ISOLATION, Pair
+from .tail import CHUNK, CHUNK_BYTES, READ_SECONDS, Tail, TailReader
 
 __all__ = ["newer_keys", "require_accepted"]
 
@@ -31,12 +32,12 @@ def newer_keys(
     for key, (start, end) in sorted(logs.items()):
         at = max(start, cut.get(key, start))
         while at < end:
-            reading = Reading(ISOLATION, limit=CHUNK, timeout=READ_SECONDS)
+            reading = Reading(ISOLATION, limit=CHUNK, most_bytes=CHUNK_BYTES, timeout=READ_SECONDS)
             read = read_ranges(pair.kafka[target], {key: (at, end)}, reading)[key]
             if not read.complete:
                 raise DrError(
                     "tail_unreadable",
-                    f"{key[0]}-{key[1]} on {target} could not be read from offset {at} to {end}: {read.ended}.",
+                    f"{key} on {target} could not be read from offset {at} to {end}: {read.ended}.",
                     "It is unknown whether newer records have keys of the tail. Nothing was written. Start again"
                     " when every partition has a leader.",
                 )

@@ -16,9 +16,10 @@ from ..._core.changes import Change, Outcome
 from ..._core.errors import DrError
 from ..._core.offsets.skipped_ranges import add, usable
 from ..._core.offsets.tails import Progress
+from ..._core.partition import Partition
 from ..._kafka.salvage import Replayer
 from ..._kafka.topics import describe
-from ..observation.pair import Pair, Partition
+from ..observation.pair import Pair
 from .finding import Found, read_progress
 from .newer_keys import newer_keys, require_accepted
 from .request import LossFacts, SalvageRequest
@@ -34,7 +35,7 @@ class Replay:
         self._pair, self._request, self._found = pair, request, found
         self._facts, self._reader = facts, reader
         self._source, self._target = request.source, request.target
-        self._identity = pair.naming.policy == "identity"
+        self._starts_at_cut = pair.naming.starts_at_cut
         #: Keys of the tail that were written again on the target; set by ``replay`` into the original topics.
         self.newer_keys: list[str] = []
 
@@ -47,8 +48,8 @@ class Replay:
         if into == "original":
             self.newer_keys = newer_keys(self._pair, self._target, left, self._reader, self._facts.cut)
             require_accepted(self.newer_keys, self._target, self._request.accept_newer_keys)
-        set_back = bool(shorter) and not self._identity
-        if set_back or (left and not self._identity and not self._found.flow_runs):
+        set_back = bool(shorter) and not self._starts_at_cut
+        if set_back or (left and not self._starts_at_cut and not self._found.flow_runs):
             # Check before a range is recorded, because enable refuses the flow until a recorded range is replayed.
             self._require_writable_offsets()
         raised = self._raised(left)
@@ -65,7 +66,7 @@ class Replay:
             # The topic was accepted by name: the flow continues from the source's log end, without repeats.
             self._set_offsets(shorter, "The flow must not run with its old offsets.")
         changes = [
-            Change("offsets", f"{key[0]}-{key[1]}", "lower", None, {"last_replicated_offset": at})
+            Change("offsets", str(key), "lower", None, {"last_replicated_offset": at})
             for key, at in shorter.items()
             if set_back
         ]
@@ -73,7 +74,7 @@ class Replay:
         changes += [
             Change(
                 "tail",
-                f"{tail.key[0]}-{tail.key[1]}",
+                str(tail.key),
                 "replay",
                 None,
                 {"into": self._request.replay_topic(tail.key[0]), "records": tail.records},
@@ -84,13 +85,13 @@ class Replay:
 
     def _raised(self, tails: list[Tail]) -> list[Change]:
         """Return the changes of the flow's stored offsets, which are set past these tails before the replay."""
-        if self._identity or self._found.flow_runs:
+        if self._starts_at_cut or self._found.flow_runs:
             return []
         ends, now = {tail.key: tail.end - 1 for tail in tails}, self._found.replicated
         return [
             Change(
                 "offsets",
-                f"{key[0]}-{key[1]}",
+                str(key),
                 "raise",
                 {"last_replicated_offset": now.get(key)},
                 {"last_replicated_offset": at},
@@ -103,7 +104,7 @@ class Replay:
         self._require_topics(tails)
         plans = self._plans(tails)
         replayer.note([plan for _tail, plan in plans])
-        if not self._identity and not self._found.flow_runs:
+        if not self._starts_at_cut and not self._found.flow_runs:
             self._set_flow_after({tail.key: plan.end - 1 for tail, plan in plans})
         cluster = self._pair.kafka[self._source].cluster_id
         for tail, plan in plans:
@@ -140,7 +141,7 @@ class Replay:
                 if known.into != into:
                     raise DrError(
                         "salvage_elsewhere",
-                        f"A replay of {tail.key[0]}-{tail.key[1]} into {known.into} has not ended; requested: {into}.",
+                        f"A replay of {tail.key} into {known.into} has not ended; requested: {into}.",
                         f"Finish it with kafka_dr_salvage_into={known.into} (option into) first: no record may be"
                         " replayed twice.",
                     )
@@ -162,12 +163,12 @@ class Replay:
         if before and known is not None:
             same = known.replica_id == now and usable(before, self._found.replicated.get(tail.key))
             before = before if same else None
-        if self._identity or self._found.flow_runs:
+        if self._starts_at_cut or self._found.flow_runs:
             return replace(plan, skipped_ranges=before, replica_id=now)
         # Read the high watermark: later records come after records of open transactions, committed or not.
         logs = self._pair.ranges(self._target, [replica], "read_uncommitted") if state is not None else {}
         # A replica partition that the flow has not created yet is empty.
-        end = logs.get((replica, plan.partition), (0, 0))[1]
+        end = logs.get(Partition(replica, plan.partition), (0, 0))[1]
         begin = tail.expired[0] if tail.expired else tail.begin
         return replace(plan, skipped_ranges=add(before, begin, plan.end, end), replica_id=now)
 

@@ -17,7 +17,7 @@ from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.state import JournalState
 from ..._core.names import salvage_topic
 from ..._core.offsets.tenures import flat
-from ..observation.pair import Partition
+from ..._core.partition import Partition
 
 __all__ = ["LossFacts", "SalvageRequest"]
 

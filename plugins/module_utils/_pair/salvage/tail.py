@@ -14,14 +14,17 @@ from typing import Any
 
 from ..._core.errors import DrError
 from ..._core.offsets.tails import Progress
+from ..._core.partition import Partition
 from ..._kafka.client import Kafka
-from ..._kafka.records import Reading, Record, read_ranges
-from ..observation.pair import ISOLATION, Partition
+from ..._kafka.records import LIMIT, RangeRead, Reading, Record, read_ranges
+from ..observation.pair import ISOLATION
 
-__all__ = ["CHUNK", "READ_SECONDS", "Tail", "TailReader", "lines"]
+__all__ = ["CHUNK", "CHUNK_BYTES", "READ_SECONDS", "Tail", "TailReader", "lines"]
 
 # Records of one partition that are in memory at a time.
 CHUNK = 10_000
+# A chunk of large records ends earlier, because it is held in memory.
+CHUNK_BYTES = 64 * 1024 * 1024
 # Timeout of reading one range.
 READ_SECONDS = 60.0
 
@@ -94,24 +97,28 @@ class TailReader:
         self._kafka, self._alias = kafka, alias
 
     def range(self, key: Partition, begin: int, end: int, limit: int = 0) -> list[Record]:
-        """Return the records of ``key`` in [``begin``, ``end``); raise if one cannot be read or written unchanged."""
-        reading = Reading(ISOLATION, limit=limit, timeout=READ_SECONDS)
+        """Return digests of the records of ``key`` in [``begin``, ``end``), as ``chunks`` would return the records."""
+        reading = Reading(ISOLATION, limit=limit, digests=True, timeout=READ_SECONDS)
+        return self._read(key, begin, end, reading).records
+
+    def _read(self, key: Partition, begin: int, end: int, reading: Reading) -> RangeRead:
+        """Raise if a record cannot be read, or not be written unchanged."""
         read = read_ranges(self._kafka, {key: (begin, end)}, reading)[key]
         if not read.complete:
             raise DrError(
                 "tail_unreadable",
-                f"{key[0]}-{key[1]} on {self._alias} could not be read from offset {begin} to {end}: {read.ended}.",
+                f"{key} on {self._alias} could not be read from offset {begin} to {end}: {read.ended}.",
                 "Start again when every partition has a leader. Finished steps are not repeated.",
             )
         unreadable = next((one.offset for one in read.records if one.headers is None), None)
         if unreadable is not None:
             raise DrError(
                 "headers_unreadable",
-                f"{key[0]}-{key[1]} on {self._alias}: a header name of the record at offset {unreadable} is not UTF-8.",
+                f"{key} on {self._alias}: a header name of the record at offset {unreadable} is not UTF-8.",
                 "confluent-kafka cannot read its headers, so the record cannot be written unchanged. Nothing of it was"
                 " written. Restart the flow to replicate the tail, or export and replay with another tool.",
             )
-        return read.records
+        return read
 
     def records(self, tail: Tail) -> Iterator[Record]:
         """Iterate over every record of the tail."""
@@ -119,13 +126,14 @@ class TailReader:
             yield from chunk
 
     def chunks(self, tail: Tail) -> Iterator[list[Record]]:
-        """Iterate over the records of the tail, at most ``CHUNK`` at a time."""
+        """Iterate over the records of the tail, at most ``CHUNK`` and about ``CHUNK_BYTES`` at a time."""
         at = tail.begin
+        reading = Reading(ISOLATION, limit=CHUNK, most_bytes=CHUNK_BYTES, timeout=READ_SECONDS)
         while at < tail.end:
-            records = self.range(tail.key, at, tail.end, CHUNK)
-            if records:
-                yield records
-            at = records[-1].offset + 1 if len(records) >= CHUNK else tail.end
+            read = self._read(tail.key, at, tail.end, reading)
+            if read.records:
+                yield read.records
+            at = read.reached if read.ended == LIMIT else tail.end
 
 
 def lines(rows: list[dict[str, Any]], source: str, target: str) -> list[str]:

@@ -62,7 +62,7 @@ def _make(jars: Path, java: Java, settings: Settings, progress: Progress) -> Non
         cluster = Cluster("P", paths.root / "P", new_cluster_id(), *choose(paths.root, 3))
         own = {settings.version("P", "broker"): (jars, lambda name: _record(paths.root, name))}
         starter = Starter(paths, {"P": cluster}, settings, java, own, progress)
-        keys = [("P", name) for name in PARTS]
+        keys = [("P", name) for name in settings.parts_of("P")]
         parts = [paths.part(*key) for key in reversed(keys)]
         try:
             starter.up(keys, keys)
@@ -80,7 +80,7 @@ def _make(jars: Path, java: Java, settings: Settings, progress: Progress) -> Non
 def _record(root: Path, name: str) -> list[str]:
     return (
         []
-        if name == "format"
+        if name in ("format", "zookeeper")
         else [f"-XX:ArchiveClassesAtExit={root / name}.jsa", "-Xlog:cds=off", "-Xlog:cds+dynamic=off"]
     )
 

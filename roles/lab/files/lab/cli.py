@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from . import archives, jars, java
-from .configs import ALIASES, ENGINES, EVERY_PART, Settings
+from .configs import ALIASES, ENGINES, EVERY_PART, Settings, kind
 from .errors import LabError
 from .ivy import KAFKA_VERSION
 from .lab import Lab
@@ -54,11 +54,20 @@ def parser() -> argparse.ArgumentParser:
         part.add_argument("cluster", choices=ALIASES)
         part.add_argument("part", choices=EVERY_PART)
         part.add_argument("--cache", type=Path)
-    roll = _command(
-        commands, "roll", "restart the brokers of a cluster one by one, each after the previous one is in sync"
-    )
-    roll.add_argument("cluster", choices=ALIASES)
-    roll.add_argument("--cache", type=Path)
+    for name, what in (
+        ("roll", "restart the brokers of a cluster one by one, each after the previous one is in sync"),
+        ("elect", "elect the preferred leader of every partition of a cluster"),
+        ("lead", "make one broker the preferred leader of all its partitions, and elect it"),
+        ("set", "set a topic's settings; an empty value removes the topic's own value"),
+    ):
+        whole = _command(commands, name, what)
+        whole.add_argument("cluster", choices=ALIASES)
+        whole.add_argument("--cache", type=Path)
+        if name == "lead":
+            whole.add_argument("part", choices=[part for part in EVERY_PART if kind(part) == "broker"])
+        if name == "set":
+            whole.add_argument("topic")
+            whole.add_argument("settings", nargs="+", metavar="NAME=VALUE", type=_setting)
     return result
 
 
@@ -73,6 +82,13 @@ def _version(text: str) -> tuple[str, str]:
     if alias not in ALIASES or not sign or not version:
         raise argparse.ArgumentTypeError(f"found {text!r}, wanted ALIAS=VERSION such as P=3.9.1")
     return alias, version
+
+
+def _setting(text: str) -> tuple[str, str]:
+    name, sign, value = text.partition("=")
+    if not name or not sign:
+        raise argparse.ArgumentTypeError(f"found {text!r}, wanted NAME=VALUE such as min.insync.replicas=1")
+    return name, value
 
 
 def run(options: argparse.Namespace) -> dict[str, Any]:
@@ -96,6 +112,12 @@ def run(options: argparse.Namespace) -> dict[str, Any]:
         return lab.status()
     if options.command == "roll":
         return {"changed": True, "restarted": lab.roll(options.cluster)}
+    if options.command in ("elect", "lead"):
+        moved = lab.elect(options.cluster) if options.command == "elect" else lab.lead(options.cluster, options.part)
+        return {"changed": bool(moved), "partitions": moved}
+    if options.command == "set":
+        lab.configure(options.cluster, options.topic, dict(options.settings))
+        return {"changed": True}
     if options.command in ON_A_PART:
         return {"changed": getattr(lab, options.command)(options.cluster, options.part)}
     return _whole(lab, options)

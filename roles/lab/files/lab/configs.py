@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import secure
+from . import secure, zookeeper
 from .ivy import KAFKA_VERSION
 
 ALIASES = ("P", "B")
@@ -18,17 +18,21 @@ MOST_BROKERS = 3
 MOST_WORKERS = 2
 PARTS = ("broker", "connect")
 #: All parts in the order of their start. Only the engine srm has the part cm, the emulator of Cloudera Manager. A
-#: single broker is its own controller; several brokers have a separate controller process.
-EVERY_PART = ("controller", "broker", "broker-2", "broker-3", "connect", "connect-2", "cm")
+#: single broker is its own controller; several brokers have a separate controller process. Brokers of an old version
+#: have a ZooKeeper instead.
+EVERY_PART = ("zookeeper", "controller", "broker", "broker-2", "broker-3", "connect", "connect-2", "cm")
 CONTROLLER_ID = 100
 MAINS = {
+    "zookeeper": zookeeper.MAIN,
     "controller": "kafka.Kafka",
     "broker": "kafka.Kafka",
     "connect": "org.apache.kafka.connect.cli.ConnectDistributed",
     "cm": str(Path(__file__).resolve().parent.parent / "cm"),
 }
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
-LOG4J2 = """rootLogger.level=INFO
+# The file is read again when it changes, so a test can show what an authorizer allows.
+LOG4J2 = """monitorInterval=2
+rootLogger.level=INFO
 rootLogger.appenderRef.c.ref=C
 appender.c.type=Console
 appender.c.name=C
@@ -65,10 +69,19 @@ class Settings:
         """The Kafka version that a part runs."""
         return (self.connect_versions if kind(part) == "connect" else self.kafka_versions).get(alias, KAFKA_VERSION)
 
+    def zookeeper(self, alias: str) -> bool:
+        """Whether the brokers of this cluster store their metadata in ZooKeeper."""
+        return zookeeper.is_used(self.version(alias, "broker"))
+
+    def parts_of(self, alias: str) -> tuple[str, ...]:
+        """All parts of one cluster in the order of their start."""
+        return (*(["zookeeper"] if self.zookeeper(alias) else []), *self.parts)
+
     @property
     def parts(self) -> tuple[str, ...]:
+        """The parts that do not depend on the version of the brokers."""
         counts = {"broker": self.brokers, "connect": self.workers, "controller": int(self.brokers > 1)}
-        counts["cm"] = int(self.engine == "srm")
+        counts |= {"cm": int(self.engine == "srm"), "zookeeper": 0}
         return tuple(part for part in EVERY_PART if number(part) <= counts[kind(part)])
 
 
@@ -123,10 +136,11 @@ class Cluster:
 
     def port(self, part: str) -> int:
         first = {"broker": self.broker_port, "controller": self.controller_port, "connect": self.connect_port}
-        return {**first, "cm": self.cm_port, **self.more_ports}[part]
+        # A broker with a ZooKeeper has no controller listener, so its port is free.
+        return {**first, "zookeeper": self.controller_port, "cm": self.cm_port, **self.more_ports}[part]
 
     def data(self, part: str) -> Path:
-        """The data folder of a broker or a controller."""
+        """The data folder of a broker, a controller or a ZooKeeper."""
         return self.folder / ("data" if part == "broker" else f"data-{part}")
 
     @property
@@ -253,15 +267,13 @@ def secured(cluster: Cluster, part: str) -> dict[str, object]:
     found = secure.security(cluster.folder.parent)
     if kind(part) == "connect":
         return secure.connect(found)
-    values = secure.broker(found, f"127.0.0.1:{cluster.port(part)}", f"127.0.0.1:{cluster.controller_port}")
-    if len(cluster.brokers) == 1:
-        return values
     # With several brokers each listener has one role: controllers have no client listener, brokers no quorum listener.
-    client, quorum = str(values["listeners"]).split(",")
-    if part == "controller":
-        unused = ("advertised.listeners", "inter.broker.listener.name")
-        return {**{key: value for key, value in values.items() if key not in unused}, "listeners": quorum}
-    return {**values, "listeners": client}
+    alone = len(cluster.brokers) == 1
+    return secure.broker(
+        found,
+        None if part == "controller" else f"127.0.0.1:{cluster.port(part)}",
+        f"127.0.0.1:{cluster.controller_port}" if alone or part == "controller" else None,
+    )
 
 
 def properties(values: Mapping[str, object]) -> str:
@@ -271,7 +283,13 @@ def properties(values: Mapping[str, object]) -> str:
 
 def render(cluster: Cluster, part: str, settings: Settings) -> str:
     is_worker = kind(part) == "connect"
+    if part == "zookeeper":
+        return properties(zookeeper.server(cluster.data(part), cluster.port(part)))
     values = connect(cluster, settings, part) if is_worker else broker(cluster, part)
+    if not is_worker and settings.zookeeper(cluster.alias):
+        return properties(
+            zookeeper.broker(values, f"127.0.0.1:{cluster.port(part)}", f"127.0.0.1:{cluster.port('zookeeper')}")
+        )
     if not is_worker and settings.heap_mb >= LARGE_HEAP_MB:
         values |= {"broker.session.timeout.ms": 60_000, "broker.heartbeat.interval.ms": 2000}
     return properties({**values, **(secured(cluster, part) if settings.secure else {})})

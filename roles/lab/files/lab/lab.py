@@ -11,8 +11,8 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from . import archives, jars, java, layout, ports, probes, processes, secure
-from .configs import ALIASES, EVERY_PART, MOST_BROKERS, MOST_WORKERS, Cluster, Settings, kind
+from . import archives, jars, java, layout, ports, probes, processes, secure, topics
+from .configs import ALIASES, EVERY_PART, MOST_BROKERS, MOST_WORKERS, Cluster, Settings, kind, number
 from .errors import LabError
 from .files import locked, to_json, write_atomically
 from .progress import Progress
@@ -20,7 +20,7 @@ from .starter import Starter
 
 Key = tuple[str, str]
 #: Seconds until a part is killed. Connect needs seconds to stop; a worker without its broker would try for longer.
-STOP_SECONDS = {"cm": 5.0, "connect": 10.0, "broker": 15.0, "controller": 15.0}
+STOP_SECONDS = {"cm": 5.0, "connect": 10.0, "broker": 15.0, "controller": 15.0, "zookeeper": 5.0}
 #: A restarted broker is in sync within seconds, on a busy machine within a minute.
 IN_SYNC_SECONDS = 120.0
 
@@ -69,6 +69,7 @@ class Lab:
         with locked(self.paths.lock_file, self._progress):
             self._refuse_other_security(self._settings())
             self._refuse_other_size(self._settings())
+            self._refuse_other_metadata(self._settings())
             missing = self.missing()
             if not missing:
                 self._progress.say(f"the lab in {self.paths.root} already runs: nothing to start")
@@ -89,7 +90,7 @@ class Lab:
 
     def wanted(self) -> list[Key]:
         """Keys of all parts of this lab."""
-        return [(alias, part) for alias in ALIASES for part in self._settings().parts]
+        return [(alias, part) for alias in ALIASES for part in self._settings().parts_of(alias)]
 
     def missing(self) -> list[Key]:
         running = self._running()
@@ -146,7 +147,7 @@ class Lab:
     def replace(self, alias: str) -> None:
         """Replace a cluster by an empty one with another id at the same addresses, as after the loss of all disks."""
         with locked(self.paths.lock_file, self._progress):
-            keys = [(alias, part) for part in reversed(self._settings().parts)]
+            keys = [(alias, part) for part in reversed(self._settings().parts_of(alias))]
             self._stop(keys)
             clusters = layout.clusters_of(self.paths, layout.load_state(self.paths))
             shutil.rmtree(clusters[alias].folder)
@@ -169,8 +170,7 @@ class Lab:
 
     def wait_in_sync(self, alias: str) -> None:
         """Wait until all replicas of each partition are in sync. Raises LabError after ``IN_SYNC_SECONDS``."""
-        cluster = layout.clusters_of(self.paths, layout.load_state(self.paths))[alias]
-        security = self.paths.security if self._settings().secure else None
+        cluster, security = self._reached(alias)
         found: list[list[str] | None] = []
 
         def in_sync() -> bool:
@@ -181,6 +181,36 @@ class Lab:
             left = "no broker responds" if found[0] is None else ", ".join(found[0][:5])
             raise LabError(f"{alias} has partitions out of sync after {IN_SYNC_SECONDS:.0f} s: {left}.")
 
+    def lead(self, alias: str, part: str) -> list[str]:
+        """Make a broker the preferred leader of all its partitions, and elect it. Returns those that it leads now.
+
+        Kafka's own tool reorders the replicas, so this takes a second or two.
+        """
+        cluster, security = self._reached(alias)
+        if security is not None:
+            raise LabError("A secured lab cannot move leaders: Kafka's tool has no user. `elect` works there.")
+        wanted = topics.with_leader(topics.replicas(cluster, security), number(self._key(alias, part)[1]))
+        if not wanted:
+            return []
+        version = self._settings().version(alias, part)
+        program = java.find_java()
+        folder = jars.ensure_jars(self._cache, program, self._progress, version)[0]
+        topics.reassign(cluster, program.program, folder, wanted)
+        return topics.elect(cluster, security, wanted)
+
+    def elect(self, alias: str) -> list[str]:
+        """Elect the preferred leader of every partition. Returns those with a new leader."""
+        return topics.elect(*self._reached(alias))
+
+    def configure(self, alias: str, topic: str, settings: dict[str, str]) -> None:
+        """Set settings of a topic. An empty value removes the topic's own value."""
+        topics.configure(*self._reached(alias), topic, settings)
+
+    def leader(self, alias: str, topic: str, index: int) -> str:
+        """The broker that leads a partition."""
+        cluster, security = self._reached(alias)
+        return topics.leader(cluster, security, topic, index)
+
     def pause(self, alias: str, part: str) -> bool:
         """Send SIGSTOP: the process keeps its connections and does not respond."""
         return self._signal(alias, part, signal.SIGSTOP, "paused")
@@ -189,6 +219,11 @@ class Lab:
         return self._signal(alias, part, signal.SIGCONT, "running")
 
     # ---- inside ---------------------------------------------------------------------------------------------
+
+    def _reached(self, alias: str) -> tuple[Cluster, secure.Security | None]:
+        """A cluster, and the passwords of its users if the lab is secured."""
+        cluster = layout.clusters_of(self.paths, layout.load_state(self.paths))[alias]
+        return cluster, self.paths.security if self._settings().secure else None
 
     def _running(self) -> list[Key]:
         for part in self._parts.values():
@@ -301,6 +336,21 @@ class Lab:
                 f" workers, wanted {settings.brokers} and {settings.workers}."
                 " Run down --wipe --dir ... first, or up --fresh."
             )
+
+    def _refuse_other_metadata(self, settings: Settings) -> None:
+        stored = layout.stored_settings(layout.load_state(self.paths))
+        for alias in filter(settings.zookeeper, ALIASES):
+            if settings.secure or settings.brokers > 1:
+                version = settings.version(alias, "broker")
+                raise LabError(f"Kafka {version} runs with ZooKeeper in the lab: one broker, not secured.")
+        for alias in ALIASES:
+            formatted = layout.stored_cluster_id(self.paths, alias)
+            if formatted and settings.zookeeper(alias) != stored.zookeeper(alias):
+                raise LabError(
+                    f"The data of {alias} in {self.paths.root} was written by Kafka {stored.version(alias, 'broker')},"
+                    f" wanted {settings.version(alias, 'broker')}: only one of them uses ZooKeeper."
+                    " Run down --wipe --dir ... first, or up --fresh."
+                )
 
     def _key(self, alias: str, part: str) -> Key:
         if (alias, part) not in self._parts:

@@ -150,7 +150,7 @@ def state_document(
                 "cluster_id": cluster.cluster_id,
                 "ports": [port for port in cluster.ports if port not in cluster.more_ports.values()],
                 "more_ports": dict(cluster.more_ports),
-                "pids": {name: pids[alias, name] for name in settings.parts},
+                "pids": {name: pids[alias, name] for name in settings.parts_of(alias)},
                 **(_srm(cluster) if settings.engine == "srm" else {}),
             }
             for alias, cluster in clusters.items()

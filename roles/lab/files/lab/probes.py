@@ -13,6 +13,7 @@ import socket
 import ssl
 from typing import Any
 
+from . import zookeeper
 from .configs import Cluster, kind, number
 from .secure import REST_USER, Security
 
@@ -26,6 +27,10 @@ def answers(port: int) -> bool:
 def controller_is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
     """Whether its listener is open. Clients cannot query it; the registration of the brokers shows that it works."""
     return answers(cluster.port(part))
+
+
+def zookeeper_is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
+    return zookeeper.is_ready(cluster.port(part))
 
 
 def broker_is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
@@ -112,6 +117,7 @@ def cm_is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
 
 
 _READY = {
+    "zookeeper": zookeeper_is_ready,
     "controller": controller_is_ready,
     "broker": broker_is_ready,
     "connect": connect_is_ready,

@@ -1,51 +1,39 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""ACLs of the user ``flow`` of a secured lab: the minimum for Connect workers and MirrorMaker 2.
+"""ACLs of the user ``flow`` of a secured lab: exactly those that the playbook ``rights`` grants to such an account.
 
-They are for the policy ``default``. With ``identity`` a replica has the name of its original, so ``flow`` also needs
+They are for the policy ``default``. With ``identity`` a replica has the name of its original, so the role also grants
 ALL on the originals.
 """
 
 from __future__ import annotations
 
+import importlib.util
+import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from .errors import LabError
 from .processes import wait_until
 
 FLOW = "User:flow"
+# The lab runs without Ansible, so it loads this one file of the collection, which imports no other.
+SOURCE = Path(__file__).resolve().parents[4] / "plugins/module_utils/_core/resources/account_rights.py"
 
 
 def table(alias: str, other: str) -> list[tuple[str, str, str, str]]:
-    """Resource type, pattern type, name and operation on the cluster ``alias``; ``other`` is its partner.
-
-    ============================  ==================================================================================
-    topics connect-*              configurations, offsets and states of the worker
-    groups connect-*              the worker group
-    transactional ids connect-*   for exactly.once.source.support
-    topics OTHER.*                replicas with their settings, heartbeats and checkpoints of the other cluster
-    topics rehearsal-OTHER--*     the same for a rehearsal
-    topics mm2-offset-syncs*      offset-syncs, on either cluster
-    topic heartbeats              heartbeats of this cluster
-    all topics: READ              to replicate originals; READ implies DESCRIBE
-    all topics: DESCRIBE_CONFIGS  to copy the settings of originals to replicas
-    all groups: READ              to read committed offsets here and commit them there
-    ============================  ==================================================================================
-    """
+    """Resource type, pattern type, name and operation on the cluster ``alias``; ``other`` is its partner."""
+    spec = importlib.util.spec_from_file_location("lab_account_rights", SOURCE)
+    if spec is None or spec.loader is None:
+        raise LabError(f"The rights of the user flow cannot be read from {SOURCE}.")
+    source = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(source)
+    here = source.Place(pair="", other=other, rehearsal_other=f"rehearsal-{other}", workers=f"connect-{alias}")
     return [
-        ("TOPIC", "PREFIXED", f"connect-{alias}-", "ALL"),
-        ("GROUP", "PREFIXED", f"connect-{alias}", "ALL"),
-        ("TRANSACTIONAL_ID", "PREFIXED", f"connect-{alias}", "ALL"),
-        ("TRANSACTIONAL_ID", "PREFIXED", f"connect-cluster-connect-{alias}", "ALL"),
-        ("TOPIC", "PREFIXED", f"{other}.", "ALL"),
-        ("TOPIC", "PREFIXED", f"rehearsal-{other}--", "ALL"),
-        ("TOPIC", "PREFIXED", "mm2-offset-syncs", "ALL"),
-        ("TOPIC", "LITERAL", "heartbeats", "ALL"),
-        ("TOPIC", "LITERAL", "*", "READ"),
-        ("TOPIC", "LITERAL", "*", "DESCRIBE_CONFIGS"),
-        ("GROUP", "LITERAL", "*", "READ"),
+        (right.resource_type.upper(), right.pattern_type.upper(), right.name, right.operation.upper())
+        for right in source.rights_of("flow", here)
     ]
 
 

@@ -20,9 +20,9 @@ from .errors import LabError
 PROTOCOL = "SASL_SSL"
 MECHANISM = "SCRAM-SHA-512"
 # broker: the brokers. admin: the playbooks. flow: Connect workers and MirrorMaker 2. producer, consumer: the
-# applications, which have no ACLs at first.
+# applications; dr-viewer, dr-mover: the accounts of the collection. These have no ACLs at first.
 SUPER_USERS = ("broker", "admin")
-USERS = (*SUPER_USERS, "flow", "producer", "consumer", "rehearsal")
+USERS = (*SUPER_USERS, "flow", "producer", "consumer", "rehearsal", "dr-viewer", "dr-mover")
 #: The user of the workers' REST interface. Kafka users have no access to it.
 REST_USER = "operator"
 _SCRAM = "org.apache.kafka.common.security.scram.ScramLoginModule"
@@ -135,14 +135,19 @@ def refuse_path(root: Path) -> None:
 # ---- settings of the processes ----------------------------------------------------------------------------------
 
 
-def broker(found: Security, own: str, controller: str) -> dict[str, object]:
-    """Broker properties that override those of an open lab. ``own``, ``controller``: addresses of the two listeners."""
+def broker(found: Security, own: str | None, controller: str | None) -> dict[str, object]:
+    """Broker properties that override those of an open lab.
+
+    ``own``, ``controller``: addresses of the listeners for clients and for the quorum; None: it has no such listener.
+    """
     plain = f'{_PLAIN} required username="broker" password="{found.reference("broker")}"'
+    clients = {"advertised.listeners": f"{PROTOCOL}://{own}", "inter.broker.listener.name": PROTOCOL} if own else {}
+    listeners = [f"{PROTOCOL}://{own}"] if own else []
+    listeners += [f"CONTROLLER://{controller}"] if controller else []
     return {
-        "listeners": f"{PROTOCOL}://{own},CONTROLLER://{controller}",
-        "advertised.listeners": f"{PROTOCOL}://{own}",
+        "listeners": ",".join(listeners),
+        **clients,
         "listener.security.protocol.map": f"CONTROLLER:{PROTOCOL},{PROTOCOL}:{PROTOCOL}",
-        "inter.broker.listener.name": PROTOCOL,
         **_provider(found),
         "ssl.keystore.type": "PEM",
         "ssl.keystore.location": found.server,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import probes, processes, rights, secure, srm
+from . import probes, processes, rights, secure, srm, zookeeper
 from .configs import LOG4J2, MAINS, Cluster, Settings, jvm_options, kind, render
 from .errors import LabError
 from .files import write_atomically
@@ -40,13 +40,15 @@ class Starter:
     def up(self, missing: list[tuple[str, str]], wanted: list[tuple[str, str]]) -> None:
         """Start the missing parts and wait until all wanted ones respond. On a failure kill the started ones."""
         try:
+            self._start_zookeepers([key for key in missing if key[1] == "zookeeper"])
             self._format([alias for alias in self.clusters if (alias, "broker") in missing])
+            missing = [key for key in missing if key[1] != "zookeeper"]
             for some in self._stages(missing):
                 for key in some:
                     self._spawn(*key)
                 self._wait([key for key in wanted if key in some])
                 self._grant(list(dict.fromkeys(alias for alias, name in some if kind(name) == "broker")))
-            self._wait([key for key in wanted if key not in missing])
+            self._wait([key for key in wanted if key not in self.started])
         except BaseException:
             # Also on an interrupt by the user: no half-started process may stay.
             processes.kill([self.paths.part(*key) for key in self.started])
@@ -62,6 +64,15 @@ class Starter:
         if not nodes or (not self.settings.secure and self.settings.brokers == 1):
             return [missing]
         return [nodes, [key for key in missing if key not in nodes]]
+
+    def _start_zookeepers(self, missing: list[tuple[str, str]]) -> None:
+        """Start the ZooKeepers and wait until they respond. One with data of a broken start begins without it."""
+        for alias, name in missing:
+            cluster = self.clusters[alias]
+            if not (cluster.folder / "cluster_id").exists():
+                shutil.rmtree(cluster.data(name), ignore_errors=True)
+            self._spawn(alias, name)
+        self._wait(missing)
 
     def _grant(self, aliases: list[str]) -> None:
         security = self._security()
@@ -95,7 +106,11 @@ class Starter:
             srm.write_launcher(cluster)
             processes.spawn(part, srm.command(part.config))
             return
-        write_atomically(part.config, render(cluster, name, self.settings))
+        # A later line overrides an earlier one.
+        more = part.config.with_suffix(".extra")
+        write_atomically(
+            part.config, render(cluster, name, self.settings) + (more.read_text() if more.exists() else "")
+        )
         processes.spawn(part, self._command((alias, name), MAINS[kind(name)], str(part.config)))
 
     def _command(self, key: tuple[str, str], main: str, *arguments: str) -> list[str]:
@@ -120,6 +135,12 @@ class Starter:
     def _format(self, aliases: list[str]) -> None:
         """Format new data folders in parallel. The id file is written last; a folder without it is formatted again."""
         new = [self.clusters[alias] for alias in aliases if not (self.paths.root / alias / "cluster_id").exists()]
+        for cluster in (cluster for cluster in new if self.settings.zookeeper(cluster.alias)):
+            shutil.rmtree(cluster.data("broker"), ignore_errors=True)
+            server = ("-server", f"127.0.0.1:{cluster.port('zookeeper')}")
+            zookeeper.set_cluster_id(
+                self._command((cluster.alias, "zookeeper"), zookeeper.SHELL, *server), cluster.cluster_id
+            )
         nodes = [(cluster, part) for cluster in new for part in self._nodes(cluster)]
         running: list[subprocess.Popen[str]] = []
         try:
@@ -138,7 +159,9 @@ class Starter:
             self.progress.say(f"data folders of {' and '.join(cluster.alias for cluster in new)} formatted")
 
     def _nodes(self, cluster: Cluster) -> list[str]:
-        """The parts of a cluster that have a data folder."""
+        """The parts of a cluster whose data folder must be formatted."""
+        if self.settings.zookeeper(cluster.alias):
+            return []
         return [part for part in self.settings.parts if kind(part) in ("broker", "controller")]
 
     def _start_format(self, cluster: Cluster, part: str) -> subprocess.Popen[str]:

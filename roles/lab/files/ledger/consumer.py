@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from confluent_kafka import Consumer as KafkaConsumer
 from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
@@ -60,6 +60,8 @@ def consumer_config(client: Definition, endpoint: Endpoint, member: int) -> dict
         config.setdefault("partition.assignment.strategy", client.assignment)
         config.setdefault("session.timeout.ms", client.session_ms)
         config.setdefault("heartbeat.interval.ms", max(100, client.session_ms // 10))  # learns of a rebalance sooner
+    if client.static:
+        config["group.instance.id"] = config["client.id"]
     return config
 
 
@@ -69,8 +71,10 @@ class Received(NamedTuple):
     topic: str
     partition: int
     offset: int
-    key: bytes
-    value: bytes
+    key: bytes | None
+    #: Of the ledger client that wrote it, with the record's number there.
+    producer: str
+    seq: int
 
 
 def received(message: Message) -> Received:
@@ -79,7 +83,9 @@ def received(message: Message) -> Received:
         raise LedgerError(
             f"The Kafka library returned a record without a partition or offset: {topic}-{partition}@{offset}."
         )
-    return Received(topic, partition, offset, _bytes(message.key()), _bytes(message.value()))
+    value = _bytes(message.value())
+    headers = _headers(message) if value is None else ()
+    return Received(topic, partition, offset, _bytes(message.key()), *identity_of(value, headers))
 
 
 class Intake:
@@ -294,9 +300,11 @@ def hopeless(error: KafkaError) -> bool:
 
 
 def write_processed(ledger: Writer, kind: str, record: Received, time_us: int, *transaction: object) -> None:
-    producer, seq = identity_of(record.value)
-    key = record.key.decode(errors="replace").replace("\t", " ").replace("\n", " ")
-    ledger.add(kind, *transaction, producer, seq, key, record.topic, record.partition, record.offset, time_us)
+    """Records without a key have an order within their partition only, so that partition takes the place of a key."""
+    key = f"{record.topic}-{record.partition}" if record.key is None else record.key.decode(errors="replace")
+    key = key.replace("\t", " ").replace("\n", " ")
+    place = (record.topic, record.partition, record.offset)
+    ledger.add(kind, *transaction, record.producer, record.seq, key, *place, time_us)
 
 
 def _listens(address: str) -> bool:
@@ -312,8 +320,13 @@ def _places(partitions: Iterable[TopicPartition]) -> list[tuple[str, int]]:
     return [(item.topic, item.partition) for item in partitions]
 
 
-def _bytes(field: str | bytes | None) -> bytes:
-    return field.encode() if isinstance(field, str) else field or b""
+def _bytes(field: str | bytes | None) -> bytes | None:
+    return field.encode() if isinstance(field, str) else field
+
+
+def _headers(message: Message) -> list[tuple[str, bytes | None]]:
+    pairs: Any = message.headers() or ()
+    return [(name, _bytes(value)) for name, value in pairs]
 
 
 def _nothing(*_places: object) -> None:

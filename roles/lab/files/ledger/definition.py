@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ledger.errors import LedgerError
+from ledger.record import SHAPES, Form
 
 ROLES = ("producer", "transactional", "consumer", "processor")
 NAME = re.compile(r"[A-Za-z0-9_-]+")
@@ -30,6 +31,8 @@ class Definition:
     rate: float = 1000.0
     size: int = 200
     keys: int = 100
+    shapes: tuple[str, ...] = ("plain",)  # by turns, see record.SHAPES
+    headers: bool = False  # a repeated name, an empty value and a null in each record
     limit: int | None = None  # exits after this number of records
     max_in_flight: int = 10_000  # limits the records with an unknown outcome after a kill
     flush_seconds: float = 10.0
@@ -41,6 +44,7 @@ class Definition:
     reset: str = "error"
     assignment: str = "cooperative-sticky"
     session_ms: int = 10_000
+    static: bool = False  # each member has a group.instance.id
     commit_ms: int = 200
     process_ms: float = 0.0
     limit_rate: float | None = None
@@ -66,6 +70,11 @@ class Definition:
         if self.user not in found:
             raise LedgerError(f"Client {self.name!r}: {self.password_file} has no line for the user {self.user!r}.")
         return {"sasl.username": self.user, "sasl.password": found[self.user]}
+
+    @property
+    def form(self) -> Form:
+        """How its records look."""
+        return Form(self.size, self.keys, self.shapes, self.headers)
 
     @property
     def consumer_group(self) -> str:
@@ -95,7 +104,8 @@ def define(name: str, options: Mapping[str, Any]) -> Definition:
     for key in ("role", "endpoint_file"):
         if not options.get(key):
             raise LedgerError(f"Client {name!r}: {key!r} is missing.")
-    options = {key: tuple(value) if key == "output_topics" else value for key, value in options.items()}
+    lists = ("output_topics", "shapes")
+    options = {key: tuple(value) if key in lists else value for key, value in options.items()}
     definition = Definition(name=name, **options)
     _refuse_wrong_values(definition)
     return definition
@@ -128,6 +138,7 @@ def _refuse_wrong_values(client: Definition) -> None:
         "rate": not client.rate > 0,
         "size": client.size < 1,
         "keys": client.keys < 1,
+        "shapes": not client.shapes or not set(client.shapes) <= set(SHAPES),
         "members": client.members < 1,
         "transaction_size": not 1 <= client.transaction_size <= 50_000,
         "abort_share": not 0 <= client.abort_share <= 1,

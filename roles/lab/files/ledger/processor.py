@@ -15,7 +15,7 @@ from ledger.definition import Definition
 from ledger.endpoint import Endpoint
 from ledger.errors import EXIT_CLEAN, EXIT_UNCLEAN, LedgerError
 from ledger.producer import Outbox, producer_config
-from ledger.record import identity_of, value_of
+from ledger.record import Content, value_of
 from ledger.state import Life
 from ledger.store import ledger_path, now_us, open_ledger
 from ledger.transaction import OutcomeUnknownError, Transactions
@@ -101,10 +101,10 @@ class Processor:
     def _run_transaction(self, numbers: range, records: list[Received]) -> bool:
         self._transactions.begin()
         for seq, record in zip(numbers, records, strict=True):
-            source = "{}:{}".format(*identity_of(record.value))
+            source = f"{record.producer}:{record.seq}"
             value = value_of(self._outbox.identity, seq, self._client.size, source)
             topic = self._outputs[seq % len(self._outputs)]
-            self._transactions.produce(seq, topic, value, record.key)
+            self._transactions.produce(seq, topic, Content(record.key, value, []))
         offsets = {(item.topic, item.partition): item.offset + 1 for item in records}
         committed_offsets = [TopicPartition(topic, partition, offset) for (topic, partition), offset in offsets.items()]
         group = self._intake.kafka.consumer_group_metadata()

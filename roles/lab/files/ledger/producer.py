@@ -17,7 +17,7 @@ from ledger.definition import Definition
 from ledger.endpoint import Endpoint
 from ledger.errors import EXIT_BROKEN, EXIT_CLEAN, EXIT_UNCLEAN, LedgerError
 from ledger.pace import TICK_SECONDS, Pace
-from ledger.record import key_of, topic_of, value_of
+from ledger.record import content_of, topic_of
 from ledger.state import Life
 from ledger.store import last_announced, ledger_path, now_us, open_ledger
 
@@ -144,13 +144,16 @@ class PlainProducer:
     def _send(self, records: int) -> None:
         if records <= 0:
             return
-        keys, size, topics = self._client.keys, self._client.size, self._endpoint.topics
-        identity = self._outbox.identity
+        form, topics, identity = self._client.form, self._endpoint.topics, self._outbox.identity
         for seq in self._outbox.announce(records):
-            value = value_of(identity, seq, size)
+            content = content_of(identity, seq, form)
             try:
                 self._kafka.produce(
-                    topic_of(seq, keys, topics), value, key_of(seq, keys), on_delivery=partial(self._delivered, seq)
+                    topic_of(seq, form.keys, topics),
+                    content.value,
+                    content.key,
+                    headers=content.headers,
+                    on_delivery=partial(self._delivered, seq),
                 )
             except (BufferError, KafkaException) as error:
                 self._outbox.unsent(seq, type(error).__name__)

@@ -12,6 +12,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, TopicPartition
 from confluent_kafka import Producer as KafkaProducer
 
 from ledger.errors import EXIT_BROKEN, LedgerError
+from ledger.record import Content
 from ledger.state import Life
 
 CALL_SECONDS = 5.0
@@ -40,8 +41,14 @@ class Transactions:
         self.delivered.clear()
         self.kafka.begin_transaction()
 
-    def produce(self, seq: int, topic: str, value: bytes, key: bytes) -> None:
-        self.kafka.produce(topic, value, key, on_delivery=lambda error, message: self._report(seq, error, message))
+    def produce(self, seq: int, topic: str, content: Content) -> None:
+        self.kafka.produce(
+            topic,
+            content.value,
+            content.key,
+            headers=content.headers,
+            on_delivery=lambda error, message: self._report(seq, error, message),
+        )
 
     def commit(self) -> bool:
         """Return True if committed, False if aborted. Raises OutcomeUnknownError after the time limit."""

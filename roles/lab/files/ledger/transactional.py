@@ -12,7 +12,7 @@ from ledger.endpoint import Endpoint
 from ledger.errors import EXIT_CLEAN, EXIT_UNCLEAN
 from ledger.pace import TICK_SECONDS, Pace
 from ledger.producer import Outbox, connect, producer_config
-from ledger.record import key_of, topic_of, value_of
+from ledger.record import content_of, topic_of
 from ledger.state import Life
 from ledger.store import now_us
 from ledger.transaction import OutcomeUnknownError, Transactions
@@ -71,10 +71,8 @@ class TransactionalProducer:
         numbers = self._outbox.announce(records)
         self._transactions.begin()
         for seq in numbers:
-            keys = self._client.keys
-            topic = topic_of(seq, keys, self._endpoint.topics)
-            value = value_of(self._outbox.identity, seq, self._client.size)
-            self._transactions.produce(seq, topic, value, key_of(seq, keys))
+            topic = topic_of(seq, self._client.keys, self._endpoint.topics)
+            self._transactions.produce(seq, topic, content_of(self._outbox.identity, seq, self._client.form))
         aborts = is_aborted(self._number, self._client.abort_share)
         self._number += 1
         if aborts:

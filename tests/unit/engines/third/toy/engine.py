@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Change, Outcome
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.discovery.observations import MirrorConnector
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.goals import RUNNING, FlowGoal
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
@@ -158,6 +159,9 @@ class ToyEngine:
 
     def reverse_flows(self, source: str, target: str, topics: Iterable[str]) -> list[str]:
         return sorted(name for name, flow in self.world.flows.items() if flow.ends == (target, source) and flow.alive)
+
+    def connectors_to(self, target: str) -> list[MirrorConnector]:
+        return []
 
     def apply(
         self, pair: PairSpec, goals: Sequence[FlowGoal], settings: SiteSettings, bounds: Bounds, check: bool

@@ -1,0 +1,225 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Outcome and evidence of a cutover: where the applications live, what is proven of it, and what to do next.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..cutover_types import CUTOVER_TYPES, needs_source
+from ..journal.runs import playbook_command, resume_command
+from ..verdict import NOT_APPLICABLE, PROVEN, REFUTED
+from .downtime import downtimes
+from .markup import duration, figure, part, rows, whole
+
+__all__ = ["evidence", "headline", "lost", "next_steps", "pager", "reread", "said", "standstill"]
+
+_HEADLINES = {
+    "completed": "MOVED to {to}",
+    "already_there": "already on {to}",
+    "checked": "CHECKED: nothing was changed",
+    "undone": "UNDONE: the applications are back on {from}",
+    "undo_failed": "STOPPED before the point of no return, and the undo failed",
+}
+# In the evidence, of a check that is open.
+_SHORT = {
+    "active side": "where the applications live is not proven",
+    "run": "the run did not complete",
+    "drained": "the drain is not proven",
+    "committed_offsets": "committed offsets are not proven",
+    "first_write": "first writes were not observed",
+    "groups": "groups were not observed",
+    "fence": "the fence is not proven",
+    "records": "records are not proven",
+    "loss": "the loss is unknown",
+}
+_FENCE = (
+    "Give each writing application a principal in kafka_dr_clients, run the playbook rights, and set"
+    " kafka_dr_fence_logins (docs/security.md). The next move sets the fence."
+)
+
+
+def headline(report: Mapping[str, Any], journal: Mapping[str, Any] | None = None, *, passed: bool = False) -> str:
+    """What happened to the applications, in a few words.
+
+    ``journal``: the pair's state before the run, if it was read. ``passed``: the point of no return is passed.
+    """
+    outcome = str(report.get("outcome"))
+    if outcome != "failed":
+        return _HEADLINES.get(outcome, "The outcome is not known").format_map(report)
+    if report.get("run") is not None:
+        return "STOPPED after the point of no return" if passed else "STOPPED"
+    known = journal or {}
+    if known.get("active") == report.get("from") and not known.get("interrupted"):
+        return f"STAYED on {report['from']}"
+    # An earlier run may have moved some applications, or the journal was never read.
+    return "STOPPED before it began"
+
+
+def evidence(
+    checks: Sequence[Mapping[str, Any]], report: Mapping[str, Any], fence: Mapping[str, Any] | None
+) -> dict[str, Any]:
+    """How many checks are PROVEN, and how to get the missing evidence. What is REFUTED comes first.
+
+    ``fence``: the run's fence; None: it set none.
+    """
+    counted = [check for check in checks if check["verdict"] != NOT_APPLICABLE]
+    proven = sum(check["verdict"] == PROVEN for check in counted)
+    left = [check for check in counted if check["verdict"] != PROVEN]
+    left.sort(key=lambda check: check["verdict"] != REFUTED)
+    refuted = [check["name"] for check in left if check["verdict"] == REFUTED]
+    unset = fence is None and needs_source(report.get("type"))
+    short = {**_SHORT, **({"fence": "the fence is not set up"} if unset else {})}
+    if report.get("audit") is None:
+        short["records"] = "records were not compared"
+    others = [short.get(check["name"], check["name"]) for check in left if check["verdict"] != REFUTED]
+    text = "; ".join(
+        [
+            *([f"REFUTED: {', '.join(refuted)}"] if refuted else []),
+            f"{proven} of {len(counted)} PROVEN",
+            *others,
+        ]
+    )
+    return {
+        "proven": proven,
+        "of": len(counted),
+        "text": text if left or not counted else PROVEN,
+        "open": [{**check, "how": _how(check, report)} for check in left],
+    }
+
+
+def _how(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+    """How to get the missing evidence of a check."""
+    name, refuted, audit = check["name"], check["verdict"] == REFUTED, part(report.get("audit"))
+    verify, status = (_run(playbook, report) for playbook in ("verify", "status"))
+    if name == "records":
+        folder = audit.get("folder")
+        page = f"See audit.html in {folder}. " if folder else ""
+        return page + ("docs/audit.md explains each difference." if refuted else f"Compare the records: {verify}")
+    if name == "fence" and not needs_source(report.get("type")):
+        return f"When {report['from']} is back, its late records are counted: {_run('salvage', report)}"
+    if name == "fence" and refuted:
+        return f"Find and stop that writer (docs/procedures/report.md), then compare the records: {verify}"
+    if name == "fence" and report.get("type") != "cutoff":
+        return "Only a move of the type cutoff can prove the fence (docs/procedures/report.md)."
+    if name == "loss":
+        return f"Only {report['from']} knows. When it is back: {_run('salvage', report)}"
+    return {
+        "fence": _FENCE,
+        "drained": f"Check that the flow replicates to the end: {status}. Then compare the records: {verify}",
+        "committed_offsets": f"The page of the report lists each offset. Compare them: {verify}",
+        "first_write": f"If the topic should have writes, check its producers: {status}",
+        "groups": f"Check the consumers of these groups: {status}",
+        "active side": f"Observe both clusters: {status}",
+    }.get(name, "See the next step.")
+
+
+def _run(playbook: str, report: Mapping[str, Any], **values: object) -> str:
+    return playbook_command(playbook, report, str(report.get("run_on") or ""), **values)
+
+
+# ---- figures in words ------------------------------------------------------------------------------------------------
+
+
+def lost(report: Mapping[str, Any]) -> tuple[str, str]:
+    """How many records are lost to the applications, never 0 without evidence; and an explanation, or nothing."""
+    if not needs_source(report.get("type")):
+        loss = part(report.get("loss"))
+        low, high = whole(loss.get("offsets_at_least")), whole(loss.get("records_at_most"))
+        if low is None and high is None:
+            return "not known", f"until {report.get('from')} is back"
+        return f"at least {low or 'an unknown number of'} offsets", f"at most {high or 'an unknown number of'} records"
+    verdicts = {str(row.get("name")): row.get("verdict") for row in rows(report.get("checks"))}
+    skips = part(report.get("skips"))
+    least, most = figure(skips.get("at_least")), figure(skips.get("at_most"))
+    if verdicts.get("records") == REFUTED:
+        return "REFUTED", "the audit names each record"
+    if least is None:
+        return "not known", ""
+    if least or most != 0:
+        return f"at least {whole(least)} records", f"at most {whole(most) or 'an unknown number of'} records"
+    if verdicts.get("drained") != PROVEN:
+        return "not known", "the drain is not proven"
+    # A higher committed offset that was kept may skip records which the cluster has.
+    if verdicts.get("committed_offsets") not in (PROVEN, NOT_APPLICABLE):
+        return "not known", "committed offsets are not proven"
+    return "0", ""
+
+
+def reread(report: Mapping[str, Any]) -> tuple[str, str]:
+    """How many records groups read again, and an explanation, or nothing."""
+    count = figure(report.get("rereads"))
+    return ("not known", "") if count is None else (f"at most {whole(count)} records", "") if count else ("0", "")
+
+
+def standstill(report: Mapping[str, Any], who: str) -> tuple[str, str]:
+    """How long writes or reads stood still, and an explanation."""
+    if str(report.get("type")) not in CUTOVER_TYPES:
+        return "not known", ""
+    for still in downtimes(report):
+        if still.who == who:
+            if still.whole and still.span is not None:
+                taken = duration(still.span.seconds) or "not known"
+                return taken, still.text.removeprefix(taken).strip()
+            value, _mark, more = still.text.partition("; " if still.text.startswith("not known;") else ": ")
+            return value, more
+    return "none", "this run stopped no application"
+
+
+def said(pair: tuple[str, str]) -> str:
+    """A figure and its explanation in one line."""
+    value, more = pair
+    return value if not more else f"{value}: {more}" if value in ("not known", "REFUTED") else f"{value}, {more}"
+
+
+# ---- next steps ------------------------------------------------------------------------------------------------------
+
+
+def next_steps(report: Mapping[str, Any]) -> list[dict[str, str]]:
+    """What to do now, the most urgent first: ``text``, and the ``command`` that does it."""
+    to, left, outcome = report.get("to"), report.get("from"), report.get("outcome")
+    run_on = str(report.get("run_on") or "")
+    if outcome == "checked":
+        return []
+    if outcome not in ("completed", "already_there"):
+        if to is None or report.get("type") is None:
+            return []
+        text = {
+            "failed": "Correct the cause, then start again. It continues from the point of no return",
+            "undo_failed": "Correct the cause, then start again. It does what is left to do",
+        }.get(str(outcome), "Correct the cause, then start again")
+        text = "Correct the cause, then start again" if report.get("run") is None else text
+        return [{"text": text, "command": resume_command(report, run_on)}]
+    steps = []
+    if outcome == "already_there" or (needs_source(report.get("type")) and report.get("audit") is None):
+        steps.append({"text": "Compare both clusters record by record", "command": _run("verify", report)})
+    if not needs_source(report.get("type")):
+        guide = "docs/procedures/failover_disaster.md"
+        text = f"When {left} is back, list what it never sent, and follow {guide}"
+        return [*steps, {"text": text, "command": _run("salvage", report)}]
+    steps.append({"text": f"Check whether {left} could take over", "command": _run("readiness", report, to=left)})
+    return steps
+
+
+def pager(report: Mapping[str, Any], steps: Sequence[Mapping[str, str]]) -> str:
+    """Five lines for a pager or a chat."""
+    proof = part(report.get("evidence"))
+    failure = part(report.get("failure"))
+    if failure:
+        middle = [f"Stopped in '{failure.get('task')}': {failure.get('message')}"]
+    else:
+        middle = [f"Lost: {said(lost(report))}. Read again: {said(reread(report))}."]
+    still = f"Writes stood still: {standstill(report, 'writes')[0]}. Reads: {standstill(report, 'reads')[0]}."
+    lines = [
+        f"{report.get('headline')} ({report.get('type')}, pair {report.get('pair')}, run {report.get('run')})",
+        still,
+        *middle,
+        f"Evidence: {proof.get('text')}",
+        f"Next: {steps[0]['command']}" if steps else "Next: nothing",
+    ]
+    return "\n".join(" ".join(line.split()) for line in lines)

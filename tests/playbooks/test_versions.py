@@ -1,0 +1,26 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Older versions of Kafka: the short form of `make compatibility`, without the audit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from compatibility import NEWEST, PASSED, Versions, run_row
+
+
+@pytest.mark.parametrize(
+    "versions",
+    [
+        pytest.param(Versions("2.8.2", NEWEST), id="from the oldest, with ZooKeeper, to the newest"),
+        pytest.param(Versions("3.9.1", "3.9.1", "3.9.1", "3.9.1"), id="3.9.1 everywhere"),
+    ],
+)
+def test_applications_move_and_return_with_older_versions(versions: Versions, tmp_path: Path) -> None:
+    outcome = run_row(versions, tmp_path, audit=False)
+    assert (outcome.result, outcome.text) == (PASSED, "")
+    assert outcome.acknowledged > 0
+    assert outcome.limits == []

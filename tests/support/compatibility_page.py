@@ -1,0 +1,63 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""docs/compatibility.md, from the results of `make compatibility`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from compatibility import NOT_RUN, ROWS, Outcome
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "tests" / "compatibility" / "results.json"
+PAGE = ROOT / "docs" / "compatibility.md"
+VERSIONS = ("p", "b", "workers_p", "workers_b")
+HEAD = """# Compatibility
+
+`make compatibility` writes this page. Each row is a run with real clusters under load: `enable`, `failover_cutoff`,
+`failback`, `readiness` and `verify`. A row has passed if both cutovers proved their evidence, the ledgers of the
+applications show no record lost, skipped, repeated or out of order, and the audit is PROVEN.
+
+Brokers below 3.3 run with ZooKeeper. The producer writes at least 100 records per second to four partitions.
+
+| brokers P | brokers B | workers P | workers B | result | records | limited | date |
+|---|---|---|---|---|---|---|---|
+"""
+LIMITS = """
+## Limits of old versions
+- **Connect workers below 3.7 are refused** before anything is changed (`connect_too_old`). They cannot create a
+  connector in the state STOPPED (KIP-980), and below 3.6 they cannot report offsets (KIP-875). Brokers may be older
+  than their workers.
+- **Brokers without topic ids are refused** (`topic_ids_missing`). A recreated topic would look like the original. This
+  concerns brokers below 2.8, and newer ones whose `inter.broker.protocol.version` is below 2.8.
+- **Workers below 3.9** have no `/health` (KIP-1017). A starting worker may then list no connectors for a moment, and
+  waits take that time.
+- **Two versions of workers**: `readiness` answers NO to "Do both flows run the same version of MirrorMaker 2?".
+"""
+
+
+def merged(kept: list[dict[str, Any]], new: dict[str, Any]) -> list[dict[str, Any]]:
+    """The results with ``new`` in place of the row with the same versions."""
+    return [*(row for row in kept if row["versions"] != new["versions"]), new]
+
+
+def page(rows: list[dict[str, Any]]) -> str:
+    """The text of the page. Rows with the oldest brokers come first. It also lists the rows that did not run."""
+    missing = [asdict(Outcome(asdict(row), NOT_RUN, "")) for row in ROWS]
+    known = [row["versions"] for row in rows]
+    shown = [*rows, *(row for row in missing if row["versions"] not in known)]
+    return HEAD + "".join(map(_line, sorted(shown, key=_order))) + LIMITS
+
+
+def _order(row: dict[str, Any]) -> list[list[int]]:
+    return [[int(digits) for digits in row["versions"][key].split(".")] for key in VERSIONS]
+
+
+def _line(row: dict[str, Any]) -> str:
+    limits = "; ".join(row["limits"]).replace("|", "\\|")
+    records = row["acknowledged"] or ""
+    cells = [*(row["versions"][key] for key in VERSIONS), row["result"], records, limits, row["at"][:10]]
+    return f"| {' | '.join(map(str, cells))} |\n"

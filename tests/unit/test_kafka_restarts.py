@@ -1,0 +1,277 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Requests while brokers restart: reads and commits are repeated, refusals are not, and too few replicas are named."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from confluent_kafka import KafkaError, KafkaException, TopicPartition
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import (
+    ConfigValue,
+    TopicState,
+    refused_writes,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka import client, groups, topics
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+
+MOVES = (
+    KafkaError._TRANSPORT,
+    KafkaError.NOT_COORDINATOR,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.REQUEST_TIMED_OUT,
+)
+
+
+def future(outcome: Any) -> Future[Any]:
+    found: Future[Any] = Future()
+    if isinstance(outcome, Exception):
+        found.set_exception(outcome)
+    else:
+        found.set_result(outcome)
+    return found
+
+
+class ScriptedAdmin:
+    """Returns scripted outcomes, one for each request."""
+
+    def __init__(self, *outcomes: Any) -> None:
+        self.outcomes = list(outcomes)
+        self.absent: int = KafkaError.UNKNOWN_TOPIC_OR_PART
+
+    def poll(self, _seconds: float) -> int:
+        return 0
+
+    def _next(self) -> Any:
+        return self.outcomes.pop(0)
+
+    def describe_cluster(self, **_options: Any) -> Future[Any]:
+        return future(self._next())
+
+    def describe_consumer_groups(self, names: list[str], **_options: Any) -> dict[str, Future[Any]]:
+        outcome = self._next()
+        return {name: future(outcome) for name in names}
+
+    def list_consumer_group_offsets(self, asked: list[Any], **_options: Any) -> dict[str, Future[Any]]:
+        places = [SimpleNamespace(topic="T", partition=0, offset=self._next(), error=None)]
+        return {asked[0].group_id: future(SimpleNamespace(topic_partitions=places))}
+
+    def alter_consumer_group_offsets(self, asked: list[Any], **_options: Any) -> dict[str, Future[Any]]:
+        outcome = self._next()
+        if not isinstance(outcome, Exception):
+            outcome = SimpleNamespace(topic_partitions=[row(one, outcome) for one in asked[0].topic_partitions])
+        return {asked[0].group_id: future(outcome)}
+
+    def describe_topics(self, asked: Any, **_options: Any) -> dict[str, Future[Any]]:
+        """No topic exists, and this account may know that."""
+        return {name: future(raised(self.absent)) for name in asked.topic_names}
+
+    def list_topics(self, **_options: Any) -> Any:
+        outcome = self._next()
+        if isinstance(outcome, Exception):
+            raise outcome
+        return SimpleNamespace(topics={})
+
+    def list_offsets(self, asked: dict[TopicPartition, Any], **_options: Any) -> dict[TopicPartition, Future[Any]]:
+        """An outcome is the offset or the error of each partition, by number."""
+        outcome = self._next()
+        return {one: future(outcome[one.partition]) for one in asked}
+
+
+def row(asked: TopicPartition, code: int | None) -> Any:
+    error = None if code is None else KafkaError(code)
+    return SimpleNamespace(topic=asked.topic, partition=asked.partition, error=error)
+
+
+class ScriptedKafka(Kafka):
+    """A client whose admin client is scripted, and that counts its connections."""
+
+    def __init__(self, outcomes: tuple[Any, ...], timeout: float) -> None:
+        self._script = ScriptedAdmin(*outcomes)
+        self.connections = 0
+        super().__init__("127.0.0.1:1", {}, timeout)
+
+    def reconnect(self) -> None:
+        self.admin = self._script  # type: ignore[assignment]
+        self.connections += 1
+
+
+def kafka(*outcomes: Any, timeout: float = 5.0) -> ScriptedKafka:
+    return ScriptedKafka(outcomes, timeout)
+
+
+def raised(code: int) -> KafkaException:
+    return KafkaException(KafkaError(code))
+
+
+CLUSTER = SimpleNamespace(cluster_id="id", nodes=[1, 2, 3])
+GROUP = SimpleNamespace(members=[], type=None, partition_assignor="", state=SimpleNamespace(name="EMPTY"))
+
+
+@pytest.mark.parametrize("code", MOVES)
+def test_a_read_is_repeated_while_a_broker_restarts(code: int) -> None:
+    assert kafka(raised(code), CLUSTER).identify("id") == "id"
+    assert groups.describe(kafka(raised(code), GROUP), ["g"])["g"].state == "EMPTY"
+
+
+def test_the_last_error_is_raised_at_the_time_out() -> None:
+    with pytest.raises(DrError, match="not ready"):
+        groups.describe(kafka(*[raised(KafkaError.NOT_COORDINATOR)] * 100, timeout=0.3), ["g"])
+
+
+def test_a_refused_read_is_not_repeated() -> None:
+    made = kafka(raised(KafkaError.GROUP_AUTHORIZATION_FAILED), GROUP)
+    with pytest.raises(DrError, match="refused"):
+        groups.describe(made, ["g"])
+    assert len(made.admin.outcomes) == 1
+
+
+@pytest.mark.parametrize("code", MOVES)
+def test_offsets_are_requested_only_from_a_broker_that_is_the_coordinator(code: int) -> None:
+    """A description is refused without a crash. A new client, with no memory of coordinators, finds the next one."""
+    made = kafka(raised(code), GROUP, 7)
+    assert groups.committed_offsets(made, ["g"]) == {"g": {("T", 0): 7}}
+    assert made.connections == 2
+
+
+@pytest.mark.parametrize("answer", [GROUP, raised(KafkaError.INCONSISTENT_GROUP_PROTOCOL)], ids=["consumers", "others"])
+def test_offsets_of_every_type_of_group_are_read_with_one_client(answer: Any) -> None:
+    made = kafka(answer, 7)
+    assert groups.committed_offsets(made, ["g"]) == {"g": {("T", 0): 7}}
+    assert made.connections == 1
+
+
+def test_committed_offsets_are_unknown_if_the_broker_hides_topics() -> None:
+    """Otherwise a group that reads an undeclared topic would look as if it did not."""
+    made = kafka(GROUP, 7)
+    made.admin.absent = KafkaError.TOPIC_AUTHORIZATION_FAILED
+    with pytest.raises(DrError, match="hides topics") as failure:
+        groups.committed_offsets(made, ["g"])
+    assert failure.value.code == "not_authorized"
+    assert 'DESCRIBE on topic "*": ' in failure.value.hint
+
+
+def test_a_commit_without_the_right_to_read_a_topic_names_it() -> None:
+    made = kafka(KafkaError.TOPIC_AUTHORIZATION_FAILED)
+    (refused,) = groups.commit(made, {"g": {("T", 0): 5}})["g"].values()
+    assert 'READ on topic "T": ' in (refused or "")
+
+
+@pytest.mark.parametrize("code", MOVES)
+def test_a_commit_is_repeated_while_the_coordinator_moves(code: int) -> None:
+    wanted = {"g": {("T", 0): 5, ("T", 1): 6}}
+    for first in (raised(code), code):
+        made = kafka(first, None)
+        assert groups.commit(made, wanted) == {"g": {("T", 0): None, ("T", 1): None}}
+        assert made.admin.outcomes == []
+
+
+def test_a_refused_commit_is_not_repeated() -> None:
+    made = kafka(KafkaError.UNKNOWN_MEMBER_ID, None)
+    assert groups.commit(made, {"g": {("T", 0): 5}}) == {"g": {("T", 0): "Broker: Unknown member"}}
+    assert made.admin.outcomes == [None]
+
+
+def test_a_commit_that_never_succeeds_keeps_the_last_error() -> None:
+    made = kafka(*[KafkaError.NOT_COORDINATOR] * 100, timeout=0.3)
+    assert groups.commit(made, {"g": {("T", 0): 5}}) == {"g": {("T", 0): "Broker: Not coordinator"}}
+
+
+NO_ANSWER = raised(KafkaError._TIMED_OUT)
+
+
+def end(offset: int) -> Any:
+    return SimpleNamespace(offset=offset)
+
+
+def test_offsets_of_a_dead_leader_are_read_from_the_next_one() -> None:
+    """Start offsets, then end offsets. The second request names only the partition that got no response."""
+    starts = {0: end(0), 1: end(0)}
+    made = kafka(starts, {0: end(5), 1: raised(KafkaError._TIMED_OUT)}, "topics", {1: end(7)})
+    assert topics.log_ranges(made, [("T", 0), ("T", 1)]) == {("T", 0): (0, 5), ("T", 1): (0, 7)}
+
+
+def test_offsets_are_read_once_librdkafka_knows_a_leader() -> None:
+    """After a restart, the client reports _NOENT, "No leaders found", until its metadata name a leader."""
+    unknown, starts = {0: raised(KafkaError._NOENT)}, {0: end(0)}
+    made = kafka(starts, unknown, "topics", unknown, starts, unknown, "topics", {0: end(5)})
+    assert topics.log_ranges(made, [("T", 0)]) == {("T", 0): (0, 5)}
+
+
+@pytest.mark.parametrize("outcomes", [[NO_ANSWER] * 100, ["topics", {0: NO_ANSWER}]])
+def test_offsets_without_any_response_are_an_error(outcomes: list[Any]) -> None:
+    made = kafka({0: end(0)}, {0: NO_ANSWER}, *outcomes, timeout=0.3)
+    with pytest.raises(Unreachable, match="did not answer"):
+        topics.known_ranges(made, [("T", 0)])
+
+
+def test_newer_metadata_are_read_while_a_request_waits_for_a_broker_that_is_down() -> None:
+    made, waits = kafka(), Future[Any]()
+
+    def list_topics(timeout: float) -> None:
+        assert timeout < made.timeout
+        waits.set_result("described")
+
+    made.admin.list_topics = list_topics  # type: ignore[method-assign]
+    assert made.result(waits) == "described"
+
+
+def test_a_request_without_a_response_ends_at_the_time_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "_METADATA_SECONDS", 0.05)
+    made = kafka()
+    made.timeout = -4.8
+    asked: list[float] = []
+
+    def list_topics(timeout: float) -> None:
+        asked.append(timeout)
+
+    made.admin.list_topics = list_topics  # type: ignore[method-assign]
+    with pytest.raises(DrError, match="did not answer"):
+        made.settle(Future(), "describe the cluster")
+    assert asked
+
+
+def state(in_sync: int | None, wanted: str | None = "2", factor: int | None = 3) -> TopicState:
+    config = {"min.insync.replicas": ConfigValue(wanted, False)}
+    return TopicState("T", "id", 3, factor, (), config, in_sync)
+
+
+@pytest.mark.parametrize(
+    ("found", "refuses", "shrunk"),
+    [
+        (state(3), False, False),
+        (state(2), False, True),
+        (state(1), True, True),
+        (state(0), True, True),
+        (state(None), False, True),
+        (state(1, None), False, True),
+        (state(1, "2", None), True, True),
+    ],
+)
+def test_a_topic_refuses_writes_with_fewer_in_sync_replicas_than_its_minimum(
+    found: TopicState, refuses: bool, shrunk: bool
+) -> None:
+    assert bool(refused_writes(found)) is refuses
+    assert found.shrunk is shrunk
+
+
+def test_settings_are_read_only_for_topics_that_are_not_in_sync(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def with_config(_kafka: Any, states: list[TopicState], _wanted: Any) -> dict[str, TopicState]:
+        asked.extend(one.name for one in states)
+        return {one.name: one for one in states}
+
+    monkeypatch.setattr(topics, "with_config", with_config)
+    assert topics.refusing_writes(kafka(), [state(3)]) == []
+    assert asked == []
+    assert topics.refusing_writes(kafka(), [state(1)]) == [
+        '"T" has too few in-sync replicas: 1, and min.insync.replicas is 2'
+    ]
