@@ -37,7 +37,7 @@ SHIPPED = {
 }
 # ansible-galaxy generates these from galaxy.yml.
 MADE = {"FILES.json", "MANIFEST.json"}
-pytestmark = pytest.mark.timeout(900)
+pytestmark = pytest.mark.timeout(1500)
 
 
 @pytest.fixture(scope="module")

@@ -319,16 +319,20 @@ class Checkout:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
         environment.pop("KAFKA_DR_LAB_DIR", None)
         environment["ANSIBLE_HOME"] = str(self.path / "build" / "ansible")
-        done = subprocess.run(
-            ["bash", "-eu", "-o", "pipefail", "-c", f"trap 'echo failed: $BASH_COMMAND' ERR\n{script}"],
-            cwd=self.path,
-            check=False,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            timeout=seconds,
-        )
+        try:
+            done = subprocess.run(
+                ["bash", "-eu", "-o", "pipefail", "-c", f"trap 'echo failed: $BASH_COMMAND' ERR\n{script}"],
+                cwd=self.path,
+                check=False,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+                timeout=seconds,
+            )
+        except subprocess.TimeoutExpired as expired:
+            said = (expired.stdout or b"").decode(errors="replace")
+            pytest.fail(f"Not done within {seconds} s. Its last output:\n{said[-6000:]}")
         assert done.returncode == 0, f"{script}\n{done.stdout[-6000:]}"
         return done.stdout
 
@@ -355,13 +359,13 @@ def lab(checkout: Checkout) -> Iterator[Checkout]:
     """Run the block as one script, and its last line after everything else."""
     *lines, last = look_around()
     try:
-        checkout.run("\n".join(lines), seconds=840)
+        checkout.run("\n".join(lines), seconds=1440)
         yield checkout
     finally:
         checkout.run(last)
 
 
-@pytest.mark.timeout(900)
+@pytest.mark.timeout(1500)
 def test_the_block_of_the_quick_start_moves_the_applications_and_brings_them_home(lab: Checkout) -> None:
     reports = lab.path / "build" / "lab" / "reports"
     outcomes = {
