@@ -15,6 +15,7 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
@@ -27,7 +28,7 @@ from ._core.schema import Key, check_mapping
 from ._files import require_file
 from ._guard import require_ownership
 
-__all__ = ["Answer", "HttpClient", "NoAnswer", "Peer", "checked_url", "one_line", "quoted"]
+__all__ = ["Answer", "HttpClient", "NoAnswer", "Peer", "checked_url", "one_line", "quoted", "tls_context"]
 
 CLIENT_KEYS = {
     "url_username": Key(),
@@ -110,7 +111,6 @@ class HttpClient:
         self.requests: list[dict[str, Any]] = []
         self._now, self._sleep = clock
         self._request = _request(peer, self.url, client, follow_redirects)
-        self._context: ssl.SSLContext | None = None
 
     def exchange(
         self, method: str, path: str, body: Any, again: Callable[[Answer | NoAnswer], float], timeout: float = 0.0
@@ -127,10 +127,11 @@ class HttpClient:
         attempt, bound, tried = 1, timeout or self.timeout, 1
         while True:
             left = bound - (self._now() - start)
+            url = self.url
             # A worker may have received a write that got no response, so only a read is tried on every worker.
             shares = 1 + len(self._urls) - tried if method == "GET" else 1
-            outcome = self._attempt(method, path, body, max(left / shares, 0.5))
-            if isinstance(outcome, NoAnswer) and self._next_worker(outcome, method, tried):
+            outcome = self._attempt(method, url, path, body, max(left / shares, 0.5))
+            if isinstance(outcome, NoAnswer) and self._next_worker(url, outcome, method, tried):
                 tried += 1
                 continue
             tried = 1
@@ -140,24 +141,26 @@ class HttpClient:
             attempt += 1
             note["attempts"] = attempt
 
-    def _next_worker(self, outcome: NoAnswer, method: str, tried: int) -> bool:
-        """Switch to the next worker. Return whether the request may be sent there at once."""
+    def _next_worker(self, url: str, outcome: NoAnswer, method: str, tried: int) -> bool:
+        """Switch from the worker at ``url`` to the next one. Return whether the request may be sent there at once."""
         if len(self._urls) == 1:
             return False
-        self.url = self._urls[(self._urls.index(self.url) + 1) % len(self._urls)]
+        # A request in another thread may have switched already.
+        if self.url == url:
+            self.url = self._urls[(self._urls.index(url) + 1) % len(self._urls)]
         return tried < len(self._urls) and (outcome.kind in ("refused", "unknown_host") or method == "GET")
 
-    def _attempt(self, method: str, path: str, body: Any, timeout: float) -> Answer | NoAnswer:
+    def _attempt(self, method: str, url: str, path: str, body: Any, timeout: float) -> Answer | NoAnswer:
         """Make one attempt. Raises an error that a repetition cannot help, such as an untrusted certificate."""
         data = None if body is None else json.dumps(body).encode()
         headers = {"Accept": "application/json"} | ({} if data is None else {"Content-Type": "application/json"})
         if method != "GET":
             require_ownership()
         try:
-            # Cached, because loading the trusted certificates takes 25 ms of processor time, even for http.
-            self._context = self._context or _context(self._request)
-            more = {"headers": headers, "timeout": timeout, "context": self._context}
-            with self._request.open(method, self.url + path, data=data, **more) as answer:
+            trust = self._request
+            context = tls_context(trust.ca_path, trust.validate_certs, trust.client_cert, trust.client_key)
+            more = {"headers": headers, "timeout": timeout, "context": context}
+            with self._request.open(method, url + path, data=data, **more) as answer:
                 return _answer(answer.status, answer)
         except HTTPError as error:
             with error:
@@ -188,9 +191,17 @@ class HttpClient:
         return NoAnswer("silent", f"{prefix}_unreachable", text, hint, self.url)
 
 
-def _context(request: Request) -> ssl.SSLContext:
-    trust = {"cafile": request.ca_path, "validate_certs": request.validate_certs}
-    made: ssl.SSLContext = make_context(**trust, client_cert=request.client_cert, client_key=request.client_key)
+@lru_cache(maxsize=16)
+def tls_context(
+    ca_path: str | None = None,
+    validate_certs: bool = True,
+    client_cert: str | None = None,
+    client_key: str | None = None,
+) -> ssl.SSLContext:
+    """Return the TLS context for these files. Cached: the trusted certificates take 25 ms to load, even for http."""
+    made: ssl.SSLContext = make_context(
+        cafile=ca_path, validate_certs=validate_certs, client_cert=client_cert, client_key=client_key
+    )
     return made
 
 

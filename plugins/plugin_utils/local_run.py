@@ -48,6 +48,7 @@ _INTERPRETER = constants.config.get_config_value("INTERPRETER_PYTHON")
 # The signals of a crash in native code, such as librdkafka. A process that the kernel or an operator ends has another.
 _CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
 _MODULES = "ansible_collections.switchback.kafka_dr.plugins.modules"
+_UTILS = "ansible_collections.switchback.kafka_dr.plugins.module_utils"
 # Modules that run while applications are stopped.
 _NEEDED_FAST = (
     "client_control",
@@ -55,8 +56,10 @@ _NEEDED_FAST = (
     "dr_barrier",
     "dr_disaster",
     "dr_fence",
+    "dr_flows",
     "dr_guard_info",
     "dr_journal",
+    "dr_judge",
     "dr_status_info",
     "kafka_group",
 )
@@ -247,6 +250,9 @@ def load_modules() -> None:
         with suppress(Exception):
             for name in _NEEDED_FAST:
                 importlib.import_module(f"{_MODULES}.{name}")
+            # A module imports its engine by a computed name, when it opens the pair.
+            importlib.import_module(f"{_UTILS}._engines.opening").packed()
+            importlib.import_module(f"{_UTILS}._http").tls_context()
         _loaded.update({name: module for name, module in sys.modules.items() if _of_collection(name)})
     finally:
         for name in filter(_of_collection, list(sys.modules)):

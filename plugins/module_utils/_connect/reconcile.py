@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from .._core.changes import Change, Outcome
@@ -178,10 +179,14 @@ class Reconciler:
         """
         report = Report(connectors=dict(actual))
         watches = {}
+        steps_of = {name: [change for change in plan if change.action != "delete"] for name, plan in plans.items()}
+        stopped = self._stop_together(all_desired, steps_of)
         # The stop of the source connector takes the worker the longest. If it came first, the others would wait for it.
         for desired in sorted(all_desired, key=lambda desired: desired.part == "source" and not desired.configured):
-            steps = [change for change in plans[desired.name] if change.action != "delete"]
-            outcomes = [self._step(change, desired, actual.get(desired.name)) for change in steps]
+            steps = steps_of[desired.name]
+            outcomes = stopped.get(desired.name) or [
+                self._step(change, desired, actual.get(desired.name)) for change in steps
+            ]
             report.outcomes += outcomes
             if desired.part in self._awaited and not any(outcome.status == "failed" for outcome in outcomes):
                 watches[desired.name] = watch_of(desired, steps, actual.get(desired.name))
@@ -191,6 +196,21 @@ class Reconciler:
             failed = [outcome for outcome in report.outcomes if outcome.status == "failed"]
             report.failure = _together(failed) if failed else None
         return report
+
+    def _stop_together(
+        self, all_desired: Sequence[DesiredConnector], steps_of: Mapping[str, list[Change]]
+    ) -> dict[str, list[Outcome]]:
+        """Send the stops of connectors that only stop, at the same time. Return their outcomes by connector.
+
+        A worker rebalances after each stop, and answers no other request meanwhile. Stops that arrive together share
+        one rebalance (``DistributedHerder.tick``).
+        """
+        stops = [desired for desired in all_desired if [c.action for c in steps_of[desired.name]] == ["stop"]]
+        if len(stops) < 2:
+            return {}
+        with ThreadPoolExecutor(len(stops)) as pool:
+            outcomes = pool.map(lambda desired: [self._step(steps_of[desired.name][0], desired, None)], stops)
+            return dict(zip((desired.name for desired in stops), outcomes))
 
     def _step(self, change: Change, desired: DesiredConnector, actual: Connector | None) -> Outcome:
         try:
