@@ -193,10 +193,7 @@ class HttpClient:
 
 @lru_cache(maxsize=16)
 def tls_context(
-    ca_path: str | None = None,
-    validate_certs: bool = True,
-    client_cert: str | None = None,
-    client_key: str | None = None,
+    ca_path: str | None, validate_certs: bool, client_cert: str | None, client_key: str | None
 ) -> ssl.SSLContext:
     """Return the TLS context for these files. Cached: the trusted certificates take 25 ms to load, even for http."""
     made: ssl.SSLContext = make_context(

@@ -252,7 +252,7 @@ def load_modules() -> None:
                 importlib.import_module(f"{_MODULES}.{name}")
             # A module imports its engine by a computed name, when it opens the pair.
             importlib.import_module(f"{_UTILS}._engines.opening").packed()
-            importlib.import_module(f"{_UTILS}._http").tls_context()
+            importlib.import_module(f"{_UTILS}._http").tls_context(None, True, None, None)
         _loaded.update({name: module for name, module in sys.modules.items() if _of_collection(name)})
     finally:
         for name in filter(_of_collection, list(sys.modules)):
