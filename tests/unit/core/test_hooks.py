@@ -54,6 +54,7 @@ def test_each_phase_has_its_file_and_only_the_hooks_that_it_needs() -> None:
         ("begin_phase.yml", "before"),
         ("deadline.yml", "before"),
         ("hooks.yml", "before"),
+        ("resume_flow.yml", "before"),
         ("phase_drain.yml", "before"),
         ("hooks.yml", "after"),
     ]

@@ -18,6 +18,9 @@ __all__ = ["HOOK_KEYS", "MOMENTS", "check_hook", "hook_lines", "hooks_at", "hook
 
 # By type, the moments of a run: its phases, ``run`` and ``undo``.
 MOMENTS: dict[str, tuple[str, ...]] = {name: (*one.phases, "run", "undo") for name, one in CUTOVER_TYPES.items()}
+# Task files around the file of a phase.
+_BEFORE = {"drain": ("resume_flow.yml",)}
+_AFTER = {"stop_producers": ("fence_producers.yml",), "stop_consumers": ("fence_processors.yml",)}
 HOOK_KEYS = {
     "name": Key(required=True),
     "when": Key(required=True, choices=("before", "after")),
@@ -76,15 +79,15 @@ def steps_by_phase(hooks: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, li
     """By type of cutover and phase, the task files of the role ``cutover`` that run, in order.
 
     ``when`` is the moment of the hooks that a file runs. Phases without hooks have no file that would look for them.
+    The role leaves out files that a run does not need (``cutover_unneeded``).
     """
 
     def steps(kind: str, phase: str) -> list[dict[str, str]]:
         before, after = (["hooks.yml"] if hooks_at(hooks, when, phase, kind) else [] for when in ("before", "after"))
         # Once the applications work, and before the audit, which may take longer than the move.
         shown = ["arrived.yml"] if phase == "flows" else []
-        files = [
-            ("before", file) for file in ("begin_phase.yml", *shown, "deadline.yml", *before, f"phase_{phase}.yml")
-        ]
+        own = (*_BEFORE.get(phase, ()), f"phase_{phase}.yml", *_AFTER.get(phase, ()))
+        files = [("before", file) for file in ("begin_phase.yml", *shown, "deadline.yml", *before, *own)]
         files += [("after", file) for file in after]
         return [{"phase": phase, "file": file, "when": when} for when, file in files]
 
