@@ -35,7 +35,16 @@ def apply_goals(sites: Sites, pair: PairSpec, goals: Sequence[FlowGoal], bounds:
     starting = [goal for goal in goals if goal.replication == RUNNING]
     others = [goal for goal in goals if goal.replication != RUNNING]
     results = [attempt(partial(_end, sites, pair, goal, bounds, check)) for goal in others]
-    results += [attempt(partial(_start, sites, pair, goal, bounds, check)) for goal in starting]
+    services: dict[str, str] = {}
+    for goal in starting:
+        target = pair.flows[goal.flow][1]
+        results.append(attempt(partial(_start, sites, pair, goal, bounds, check)))
+        if results[-1].failure is None:
+            services.setdefault(sites.site(target).full_name, target)
+    # Last and once for each service, because each change restarts all its flows.
+    started = [goal.flow for goal in starting]
+    work = partial(_change_service, sites, pair, flows=started, bounds=bounds, check=check)
+    results += [attempt(partial(work, target)) for target in services.values()]
     return joined(results)
 
 
@@ -86,7 +95,7 @@ def change_fields(
 
 
 def _start(sites: Sites, pair: PairSpec, goal: FlowGoal, bounds: Bounds, check: bool) -> Result:
-    """Create a flow that replicates, or change the existing one, and then the settings of its service."""
+    """Create a flow that replicates, or change the existing one."""
     source, target = pair.flows[goal.flow]
     site, observed = sites.site(target), sites.observe(target, anew=True)
     require_working(site, observed.service)
@@ -102,17 +111,15 @@ def _start(sites: Sites, pair: PairSpec, goal: FlowGoal, bounds: Bounds, check: 
         if not check:
             site.create_flow(source, target, wanted)
             _await_fields(sites, (source, target), wanted, bounds)
-    service = _change_service(sites, pair, target, {goal.flow, *observed.flows}, bounds, check)
-    result.outcomes = [*result.outcomes, *service.outcomes]
-    result.warnings += service.warnings
     return result
 
 
 def _change_service(
     sites: Sites, pair: PairSpec, target: str, flows: Collection[str], bounds: Bounds, check: bool
 ) -> Result:
-    """Change the settings of the service only if this pair needs it: each change restarts all its flows."""
-    site, settings = sites.site(target), sites.observe(target).service.settings
+    """Change the settings of a service only if this pair needs it. ``flows``: those that this call has started."""
+    site, observed = sites.site(target), sites.observe(target)
+    settings = observed.service.settings
     changes = service_changes(settings, pair.groups)
     if not changes:
         return Result()
@@ -120,7 +127,7 @@ def _change_service(
     change = differences.change("service", site.full_name, "update")
     warning = (
         f"The change of {', '.join(sorted(changes))} of the service {site.full_name} restarts the workers of all its"
-        f" flows: {', '.join(sorted(flows))}."
+        f" flows: {', '.join(sorted({*flows, *observed.flows}))}."
     )
     if check:
         return Result([Outcome(change, "planned")], warnings=[warning])

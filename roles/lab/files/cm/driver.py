@@ -113,7 +113,7 @@ class Driver:
                 if plan is None or plan.flow is None:
                     self._seen("")
                     continue
-                if view is None:
+                if view is None and plan.lists is None:
                     lists.create(plan.servers[self.alias], plan.control_factor)
                     view = View(plan.servers[self.alias])
                 self._observe(plan, view)
@@ -138,16 +138,18 @@ class Driver:
             self._observations += 1
             self._change.notify_all()
 
-    def _observe(self, plan: Plan, view: View) -> None:
+    def _observe(self, plan: Plan, view: View | None) -> None:
         """Read the lists that are due, then update the connectors."""
         flow = plan.flow
         assert flow is not None
         now = time.monotonic()
         due = [kind for kind, when in self._due.items() if when <= now]
-        view.refresh()
-        found = {kind: view.lists(kind, flow.source, flow.target) for kind in due}
-        if "topics" in due:
-            self._discover(plan, view)
+        found = {kind: (plan.lists or {}).get(kind, Lists()) for kind in due}
+        if view is not None:
+            view.refresh()
+            found = {kind: view.lists(kind, flow.source, flow.target) for kind in due}
+            if "topics" in due:
+                self._discover(plan, view)
         wanted = {"topics": Lists(), "groups": Lists(), **self._lists, **found}
         configs = replication.connectors(flow, plan.servers, wanted["topics"], wanted["groups"])
         with self._writing:
