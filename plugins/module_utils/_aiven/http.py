@@ -82,7 +82,13 @@ class AivenTransport(HttpClient):
         outcome = self.exchange(method, path, body, lambda seen: self.timeout if _later(seen, method) else 0.0)
         if isinstance(outcome, NoAnswer):
             if method == "POST" and outcome.kind in ("dropped", "silent"):
-                raise UnsureError("aiven_unsure", outcome.message, outcome.hint, self.url, retriable=True)
+                raise UnsureError(
+                    "aiven_unsure",
+                    f'It is unknown whether {doing} at "{self.url}" took effect: {outcome.message}',
+                    "Start the same playbook again, which reads the flows first.",
+                    self.url,
+                    retriable=True,
+                )
             raise outcome
         if outcome.ok:
             return self._body(outcome, doing)
@@ -111,27 +117,47 @@ class AivenTransport(HttpClient):
         text = self._message(answer)
         said = f'Aiven\'s API at "{url}" refused {doing} ({status}): {text}'
         if status == 401:
-            hint = f"Use a valid token: token of {_SITE}, or the environment variable {TOKEN_VARIABLE}."
-            return LockedOut("aiven_not_authorized", said, hint, url)
-        if status == 403:
-            hint = (
-                "Replication flows need the permission service:data:write, even to read them. Give it to the user of"
-                " the token, for this project."
+            return LockedOut(
+                "aiven_not_authorized",
+                said,
+                f"Use a valid token: token of {_SITE}, or the environment variable {TOKEN_VARIABLE}.",
+                url,
             )
-            return DrError("aiven_forbidden", said, hint, url)
+        if status == 403:
+            return DrError(
+                "aiven_forbidden",
+                said,
+                "Replication flows need the permission service:data:write, even to read them. Give it to the user of"
+                " the token, for this project.",
+                url,
+            )
         if status == 404:
-            hint = f"Correct project and service of {_SITE}. Both are case-sensitive."
-            return DrError("aiven_not_found", said, hint, url)
+            return DrError(
+                "aiven_not_found", said, f"Correct project and service of {_SITE}. Both are case-sensitive.", url
+            )
         if status == _CONFLICT:
-            hint = "Another change of the service is in progress. Start the same playbook again when it has ended."
-            return ConflictError("aiven_conflict", said, hint, url, retriable=True)
+            return ConflictError(
+                "aiven_conflict",
+                said,
+                "Another change of the service is in progress. Start the same playbook again when it has ended.",
+                url,
+                retriable=True,
+            )
         if status == _TOO_MANY or status >= 500:
-            busy = f'Aiven\'s API at "{url}" did not process {doing} within {self.timeout:g} s ({status}): {text}'
-            hint = "Start the same playbook again later. Aiven publishes outages on its status page."
             kind = UnsureError if method == "POST" and status != _TOO_MANY else Unreachable
-            return kind("aiven_busy", busy, hint, url, retriable=True)
-        hint = "Correct the value that the message names in kafka_dr_flow or kafka_dr_aiven, then start again."
-        return DrError("aiven_invalid", said, hint, url)
+            return kind(
+                "aiven_busy",
+                f'Aiven\'s API at "{url}" did not process {doing} within {self.timeout:g} s ({status}): {text}',
+                "Start the same playbook again later. Aiven publishes outages on its status page.",
+                url,
+                retriable=True,
+            )
+        return DrError(
+            "aiven_invalid",
+            said,
+            "Correct the value that the message names in kafka_dr_flow or kafka_dr_aiven, then start again.",
+            url,
+        )
 
     def _message(self, answer: Answer) -> str:
         """The messages of an error response. Sources: ``errors`` and ``message`` in Aiven's client."""

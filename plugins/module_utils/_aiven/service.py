@@ -61,8 +61,8 @@ class Aiven:
 
     def read_service(self) -> Service:
         """Return the service. Raises ``aiven_wrong_service`` if it is not a MirrorMaker 2 service."""
-        found = self._get(self._path, "service", dict)
-        kind = found.get("service_type")
+        row = self._get(self._path, "service", dict)
+        kind = row.get("service_type")
         if kind != _TYPE:
             raise DrError(
                 "aiven_wrong_service",
@@ -70,9 +70,9 @@ class Aiven:
                 "Set service of kafka_dr_aiven.<alias> to the MirrorMaker 2 service, not to a Kafka service.",
                 self.client.url,
             )
-        config = found.get("user_config")
+        config = row.get("user_config")
         settings = config.get(_TYPE) if isinstance(config, Mapping) else None
-        return Service(str(found.get("state") or "unknown"), dict(settings) if isinstance(settings, Mapping) else {})
+        return Service(str(row.get("state") or "unknown"), dict(settings) if isinstance(settings, Mapping) else {})
 
     def read_aliases(self) -> list[str]:
         """Return the cluster aliases of the service's integrations that are enabled."""
@@ -123,8 +123,8 @@ class Aiven:
         self.client.call("PUT", self._path, {"user_config": {_TYPE: dict(settings)}})
 
     def _get(self, path: str, key: str, kind: type) -> Any:
-        found = self.client.call("GET", path)
-        value = found.get(key) if isinstance(found, Mapping) else None
+        body = self.client.call("GET", path)
+        value = body.get(key) if isinstance(body, Mapping) else None
         if not isinstance(value, kind):
             raise self._unexpected(path, f'"{key}"')
         return value

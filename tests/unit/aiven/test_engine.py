@@ -88,7 +88,7 @@ def test_the_settings_of_the_service_change_only_if_needed_and_with_a_warning(ap
     assert [text for text in done.warnings if "restarts the workers of all its flows: B->P, P->B" in text]
     assert api.mirror_maker.settings["groups"] == "x.*,g"
     assert api.mirror_maker.settings["refresh_topics_interval_seconds"] == 60
-    assert [call for call in api.workers.calls if call[0] == "restart"] == [("restart", 1)]
+    assert [call for call in api.workers.calls if call[0] == "restart"] == [("restart", 2)]
     assert not apply(api).changed
 
 

@@ -138,8 +138,8 @@ def _change_service(
         bounds,
     )
     if not waited.done:
-        found = {**{key: waited.state.settings.get(key) for key in changes}, "state": waited.state.state}
-        raise _not_taken(site, "the service", found, {**changes, "state": "RUNNING"}, waited.seconds)
+        reported = {**{key: waited.state.settings.get(key) for key in changes}, "state": waited.state.state}
+        raise _not_taken(site, "the service", reported, {**changes, "state": "RUNNING"}, waited.seconds)
     return Result([Outcome(change, "done")], warnings=[warning])
 
 
@@ -158,15 +158,15 @@ def _await_fields(sites: Sites, ends: tuple[str, str], wanted: Mapping[str, Any]
 
 def _differences(current: Mapping[str, Any], wanted: Mapping[str, Any]) -> Differences:
     """The fields that must change. The order of a list has no meaning."""
-    found = Differences()
+    differences = Differences()
     for key, value in wanted.items():
         have = current.get(key)
         if isinstance(value, list) and isinstance(have, list) and sorted(map(str, have)) == sorted(map(str, value)):
             continue
         # Not `!=`: 1 is not True, and a field that is missing is not false.
         if have is None or isinstance(have, bool) != isinstance(value, bool) or have != value:
-            found.add(key, have, value)
-    return found
+            differences.add(key, have, value)
+    return differences
 
 
 def _require_own_sync(site: Aiven, settings: Mapping[str, Any]) -> None:
@@ -174,7 +174,7 @@ def _require_own_sync(site: Aiven, settings: Mapping[str, Any]) -> None:
         raise DrError(
             "aiven_service_sync",
             f'"{GROUP_SYNC}" of the service {site.full_name} is true. It is unknown whether a flow can override it.',
-            "Nothing was changed. Set it to false in the advanced configuration of the service. This restarts all its"
+            "The flow was not changed. Set it to false in the advanced configuration of the service. This restarts all its"
             " flows.",
             site.client.url,
         )
@@ -186,14 +186,16 @@ def _require_default_policy(site: Aiven, flow: str, current: Mapping[str, Any]) 
         raise DrError(
             "aiven_policy",
             f'The flow {flow} of the service {site.full_name} has the policy "{policy}", wanted "{POLICY}".',
-            "Nothing was changed. A flow that changes its policy writes to other topics. Delete that flow if nothing"
+            "The flow was not changed. A flow that changes its policy writes to other topics. Delete that flow if nothing"
             " needs it, or use other aliases.",
             site.client.url,
         )
 
 
-def _not_taken(site: Aiven, what: str, found: Mapping[str, Any], wanted: Mapping[str, Any], seconds: float) -> DrError:
-    texts = [f'"{key}" is {found.get(key)}, wanted {value}' for key, value in wanted.items()]
+def _not_taken(
+    site: Aiven, what: str, reported: Mapping[str, Any], wanted: Mapping[str, Any], seconds: float
+) -> DrError:
+    texts = [f'"{key}" is {reported.get(key)}, wanted {value}' for key, value in wanted.items()]
     return DrError(
         "aiven_not_taken",
         f"Aiven's API accepted a change of {what} at {site.full_name}, but after {seconds:.0f} s {'; '.join(texts)}.",

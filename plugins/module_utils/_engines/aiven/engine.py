@@ -208,7 +208,7 @@ class _Watch:
     @property
     def may_ripen(self) -> bool:
         """Whether a checkpoint above a committed offset exists that is only too young."""
-        return self._last is not None and any(one.time > self.since for one in self._last.unsynced)
+        return self._last is not None and any(checkpoint.time > self.since for checkpoint in self._last.unsynced)
 
     def require_later_checkpoints(self) -> None:
         """Count only checkpoints that are written from now on."""

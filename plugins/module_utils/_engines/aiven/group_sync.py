@@ -60,15 +60,16 @@ class Evidence:
     @property
     def newest(self) -> float:
         """When the newest checkpoint was written (worker's clock); 0: there is none."""
-        return max((one.time for one in self.checkpoints), default=0.0)
+        return max((checkpoint.time for checkpoint in self.checkpoints), default=0.0)
 
     @property
     def unsynced(self) -> list[SyncedCheckpoint]:
         """Checkpoints above the committed offset of their group, which group sync would commit."""
         return [
-            one
-            for one in self.checkpoints
-            if one.group in self.idle and one.downstream > max(0, self.offsets.get(one.group, {}).get(one.partition, 0))
+            checkpoint
+            for checkpoint in self.checkpoints
+            if checkpoint.group in self.idle
+            and checkpoint.downstream > max(0, self.offsets.get(checkpoint.group, {}).get(checkpoint.partition, 0))
         ]
 
 
@@ -79,16 +80,16 @@ def judge(evidence: Evidence, interval: float, since: float = 0.0, elapsed: floa
     time count (worker's clock), because group sync was on before. ``elapsed``: seconds since this machine first read
     a checkpoint that is as new as the newest one.
     """
-    unsynced = [one for one in evidence.unsynced if one.time > since]
+    unsynced = [checkpoint for checkpoint in evidence.unsynced if checkpoint.time > since]
     newest = evidence.newest
     needed = INTERVALS * interval
-    for one in unsynced:
+    for checkpoint in unsynced:
         # The worker's own clock has reached `newest`, and this machine has counted `elapsed` seconds since then.
-        age = max(newest + elapsed - one.time, evidence.now - CLOCK_DIFFERENCE - one.time)
+        age = max(newest + elapsed - checkpoint.time, evidence.now - CLOCK_DIFFERENCE - checkpoint.time)
         if age >= needed:
             return Finding(
                 PROVEN,
-                f'the group "{one.group}" stays below the checkpoint {one.downstream} of {one.partition}, which is at'
+                f'the group "{checkpoint.group}" stays below the checkpoint {checkpoint.downstream} of {checkpoint.partition}, which is at'
                 f" least {age:.0f} s old",
             )
     if unsynced:
@@ -107,7 +108,7 @@ def read_evidence(kafka: Kafka, naming: Naming, source: str, now: float) -> Evid
         return Evidence((), {}, frozenset(), now)
     start, end = log_ranges(kafka, {place})[place]
     checkpoints = tuple(_decoded(kafka, place, max(start, end - _NEWEST_RECORDS), end))
-    names = sorted({one.group for one in checkpoints})
+    names = sorted({checkpoint.group for checkpoint in checkpoints})
     offsets = kafka_groups.committed_offsets(kafka, names) if names else {}
     states = kafka_groups.describe(kafka, names)
     idle = frozenset(name for name in names if states[name].state in ("EMPTY", "DEAD"))
@@ -119,7 +120,7 @@ def _decoded(kafka: Kafka, place: Partition, start: int, end: int) -> Iterable[S
         if record.key is None or record.value is None:
             continue
         try:
-            one = decode_checkpoint(record.key, record.value)
+            checkpoint = decode_checkpoint(record.key, record.value)
         except DrError as error:
             raise DrError(
                 "checkpoints_unreadable",
@@ -128,5 +129,8 @@ def _decoded(kafka: Kafka, place: Partition, start: int, end: int) -> Iterable[S
                 kafka.bootstrap_servers,
             ) from error
         yield SyncedCheckpoint(
-            one.group, Partition(one.topic, one.partition), one.downstream, (record.timestamp or 0) / 1000.0
+            checkpoint.group,
+            Partition(checkpoint.topic, checkpoint.partition),
+            checkpoint.downstream,
+            (record.timestamp or 0) / 1000.0,
         )

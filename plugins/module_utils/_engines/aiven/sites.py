@@ -96,7 +96,7 @@ def require_working(site: Aiven, service: Service) -> None:
         raise DrError(
             "aiven_service_off",
             f"The service {site.full_name} is in state {service.state}, wanted RUNNING.",
-            "Nothing was changed. Power it on at Aiven, or wait until it is RUNNING, then start again.",
+            "The flow was not changed. Power it on at Aiven, or wait until it is RUNNING, then start again.",
             site.client.url,
             retriable=service.state == "REBUILDING",
         )

@@ -204,7 +204,7 @@ class Handler(BaseHTTPRequestHandler):
                 self.server.log.clear()
             return {"items": items}
         if name == "engine":
-            return {"alias": mirror_maker.place.service, **mirror_maker.report()}
+            return mirror_maker.report()
         raise ApiError(404, "Known: switches, log, engine.")
 
     def _write(self, status: int, kind: str, body: bytes, headers: dict[str, str] | None = None) -> None:
