@@ -29,7 +29,7 @@ from lab.lab import Lab
 
 RATE = 1000
 ENGINES = {
-    "aiven": "MirrorMaker 2 behind Aiven's API",
+    "aiven": "MirrorMaker 2 through Aiven's API",
     "connect": "MirrorMaker 2",
     "srm": "Streams Replication Manager",
 }

@@ -23,7 +23,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 from ansible_collections.switchback.kafka_dr.tests.unit.aiven.api import Api
 
 KEY = Partition("P.T", 0)
-#: The worker's clock is behind this machine's clock.
+#: The worker's clock shows an earlier time than this machine's clock.
 WORKER, HERE = 1000.0, 1300.0
 
 

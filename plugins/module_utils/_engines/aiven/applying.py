@@ -174,8 +174,8 @@ def _require_own_sync(site: Aiven, settings: Mapping[str, Any]) -> None:
         raise DrError(
             "aiven_service_sync",
             f'"{GROUP_SYNC}" of the service {site.full_name} is true. It is unknown whether a flow can override it.',
-            "The flow was not changed. Set it to false in the advanced configuration of the service. This restarts all its"
-            " flows.",
+            "The flow was not changed. Set it to false in the advanced configuration of the service, which restarts all"
+            " its flows.",
             site.client.url,
         )
 
@@ -186,7 +186,7 @@ def _require_default_policy(site: Aiven, flow: str, current: Mapping[str, Any]) 
         raise DrError(
             "aiven_policy",
             f'The flow {flow} of the service {site.full_name} has the policy "{policy}", wanted "{POLICY}".',
-            "The flow was not changed. A flow that changes its policy writes to other topics. Delete that flow if nothing"
+            "The flow was not changed. With another policy it would write to other topics. Delete that flow if nothing"
             " needs it, or use other aliases.",
             site.client.url,
         )

@@ -89,8 +89,8 @@ def judge(evidence: Evidence, interval: float, since: float = 0.0, elapsed: floa
         if age >= needed:
             return Finding(
                 PROVEN,
-                f'the group "{checkpoint.group}" stays below the checkpoint {checkpoint.downstream} of {checkpoint.partition}, which is at'
-                f" least {age:.0f} s old",
+                f'the group "{checkpoint.group}" stays below the checkpoint {checkpoint.downstream} of'
+                f" {checkpoint.partition}, which is at least {age:.0f} s old",
             )
     if unsynced:
         return Finding(UNKNOWN, f"no checkpoint above a committed offset is {needed:.0f} s old yet")

@@ -14,14 +14,13 @@ from .ivy import KAFKA_VERSION
 
 ALIASES = ("P", "B")
 ENGINES = ("aiven", "connect", "srm")
-#: Engines whose flows run on workers with the names of dedicated MirrorMaker 2, behind an emulator.
+#: The part with the emulator, by engine. The workers then have the names of dedicated MirrorMaker 2.
 EMULATED = {"aiven": "aiven", "srm": "cm"}
 MOST_BROKERS = 3
 MOST_WORKERS = 2
 PARTS = ("broker", "connect")
-#: All parts in the order of their start. Only the engine srm has the part cm, the emulator of Cloudera Manager, and
-#: only the engine aiven has the part aiven, the emulator of Aiven's API. A
-#: single broker is its own controller; several brokers have a separate controller process. Brokers of an old version
+#: All parts in the order of their start. Only the engines of EMULATED have the part cm or aiven, an emulator. A single
+#: broker is its own controller; several brokers have a separate controller process. Brokers of an old version
 #: have a ZooKeeper instead.
 EVERY_PART = ("zookeeper", "controller", "broker", "broker-2", "broker-3", "connect", "connect-2", "cm", "aiven")
 CONTROLLER_ID = 100
@@ -141,12 +140,8 @@ class Cluster:
     def port(self, part: str) -> int:
         first = {"broker": self.broker_port, "controller": self.controller_port, "connect": self.connect_port}
         # A broker with a ZooKeeper has no controller listener, so its port is free.
-        return {
-            **first,
-            "zookeeper": self.controller_port,
-            **dict.fromkeys(EMULATED.values(), self.cm_port),
-            **self.more_ports,
-        }[part]
+        first |= {"zookeeper": self.controller_port, **dict.fromkeys(EMULATED.values(), self.cm_port)}
+        return {**first, **self.more_ports}[part]
 
     def data(self, part: str) -> Path:
         """The data folder of a broker, a controller or a ZooKeeper."""
