@@ -81,7 +81,7 @@ lab-down: run-setup  ## stop the lab
 	@ansible-playbook switchback.kafka_dr.lab_down
 
 .PHONY: demo
-demo: run-setup  ## from nothing to a proven failover and failback, with a short account; ENGINE=srm, TAMPER=1
+demo: run-setup  ## from nothing to a proven failover and failback, with a short account; ENGINE=srm or aiven, TAMPER=1
 	$(SAY) 'demo: account in build/demo/report.json'
 	@python tests/support/demo.py $(if $(ENGINE),'--engine=$(ENGINE)') $(if $(TAMPER),--tamper)
 
@@ -196,9 +196,9 @@ modules: setup
 	$(SAY) 'modules: pytest tests/integration (modules on the lab)'
 	@pytest -m 'not soak' -n 2 --dist loadfile --durations=15 tests/integration $(LONG:%=--ignore=%)
 
-# Two thirds of the time of the long tests. For what they cover, Molecule has a scenario (identity, secure, srm), or
+# Two thirds of the time of the long tests. For what they cover, Molecule has a scenario (aiven, identity, secure, srm), or
 # tests/integration has cases (adoption, records without a timestamp, ownership, offsets).
-LONGEST := $(patsubst %,tests/playbooks/test_%.py,adopt applications awx_load awx_lost brokers copy_again discover exact \
+LONGEST := $(patsubst %,tests/playbooks/test_%.py,adopt aiven applications awx_load awx_lost brokers copy_again discover exact \
 	frozen identity least_privilege logins one_replica patterns predictions processor rebuild records_gone rehearse secure shapes srm untimed versions)
 
 # FAST is for CI, which is to take less than an hour for everything, on a machine that may be slow.

@@ -135,11 +135,17 @@ class HttpClient:
                 tried += 1
                 continue
             tried = 1
-            if self._now() - start + PAUSE >= min(again(outcome), bound):
+            pause = self._pause(outcome)
+            if self._now() - start + pause >= min(again(outcome), bound):
                 return outcome
-            self._sleep(PAUSE)
+            self._sleep(pause)
             attempt += 1
             note["attempts"] = attempt
+
+    def _pause(self, outcome: Answer | NoAnswer) -> float:
+        """Return the seconds to wait before the request is repeated after this outcome."""
+        del outcome
+        return PAUSE
 
     def _next_worker(self, url: str, outcome: NoAnswer, method: str, tried: int) -> bool:
         """Switch from the worker at ``url`` to the next one. Return whether the request may be sent there at once."""

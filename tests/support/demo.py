@@ -6,6 +6,7 @@
 The lab is secured: each account has the rights that the playbook ``rights`` lists, so both moves prove their fence too.
 ``--tamper``: flip one bit of one record in a replica, which the audit must find.
 ``--engine srm``: use Streams Replication Manager, through emulators of Cloudera Manager and srm-control.
+``--engine aiven``: use a managed MirrorMaker 2, through an emulator of Aiven's API.
 KAFKA_DR_DEMO_KEEP=1 keeps the lab running for inspection.
 """
 
@@ -27,7 +28,11 @@ sys.path.append(str(ROOT / "roles" / "lab" / "files"))
 from lab.lab import Lab
 
 RATE = 1000
-ENGINES = {"connect": "MirrorMaker 2", "srm": "Streams Replication Manager"}
+ENGINES = {
+    "aiven": "MirrorMaker 2 through Aiven's API",
+    "connect": "MirrorMaker 2",
+    "srm": "Streams Replication Manager",
+}
 OPERATOR = "dr-mover"
 ACCOUNTS = {
     "operator": f"User:{OPERATOR}",

@@ -25,8 +25,8 @@ CODE = re.compile(r"[a-z]+(_[a-z]+)+")
 #: Callables other than ``*Error`` that build an error; the code is the first argument, for ``NoAnswer`` the second.
 BUILDERS = {"Unreachable", "LockedOut", "NoAnswer", "Undecided", "Problem", "kind"}
 FOREIGN = {"ValueError", "KeyError", "TypeError", "RuntimeError", "AnsibleFilterError", "KafkaError", "OSError"}
-#: Both HTTP clients build codes from their prefix.
-PREFIXES = ("connect", "cm")
+#: The HTTP clients build codes from their prefix.
+PREFIXES = ("connect", "cm", "aiven")
 #: What `dr_status` can wait for (``wait_for``): ``not_flowing`` and ``not_replicated`` are codes.
 WAITS = ("flowing", "replicated")
 LONG = 260
@@ -36,6 +36,7 @@ WHOLE = 2 * LONG
 OPTIONAL = re.compile(r" ?<(more|also|again|tail|because|who)>")
 #: What failed, for codes whose message is composed at run time. A text in the code itself comes first.
 COMPOSED = {
+    "aiven_client_invalid": "The settings of the client for Aiven's API have errors. The message names each.",
     "bad_offsets": "The list of offsets has errors. The message names each.",
     "bad_topics": "The list of topics has errors. The message names each.",
     "cm_client_invalid": "The settings of the Cloudera Manager client have errors. The message names each.",

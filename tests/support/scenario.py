@@ -22,6 +22,8 @@ from typing import Any, ClassVar
 ROOT = Path(__file__).resolve().parents[2]
 LEDGER = ROOT / "roles" / "lab" / "files" / "ledger"
 COLLECTION = "switchback.kafka_dr"
+# What a lab has in front of its workers, by engine.
+EMULATORS = {"aiven": ", emulators of Aiven's API in front", "srm": ", emulators of Cloudera Manager in front"}
 
 
 class ScenarioError(Exception):
@@ -174,7 +176,7 @@ class Scenario:
         if self.clients:
             variables["lab_clients"] = self.clients
         done = self.playbook("lab_up", variables)
-        more = ", emulators of Cloudera Manager in front" if self.engine == "srm" else ""
+        more = EMULATORS.get(self.engine, "")
         self.say(f"lab: two Kafka clusters and two Connect workers{more} are up ({done['seconds']:.0f} s)")
 
     def lab_down(self) -> None:

@@ -41,7 +41,7 @@ def snapshot(folder: Path, groups: list[str]) -> dict[str, Any]:
     """Topics and their settings, committed offsets, journal ends, and connectors with states, of both clusters of a
     lab.
 
-    Without ``connectors`` if the engine is srm.
+    Without ``connectors`` if an emulator is in front of the workers.
     """
     lab = Lab(folder, quiet=True)
     return {alias: _one(lab, alias, groups) for alias in lab.info()["clusters"]}
@@ -67,7 +67,7 @@ def _one(lab: Lab, alias: str, groups: list[str]) -> dict[str, Any]:
         "settings": settings,
         "committed_offsets": {group: _committed_offsets(admin, group) for group in groups},
         "journal": end(client, JOURNAL) if JOURNAL in names else None,
-        "connectors": None if "cm_url" in cluster else _connectors(worker(lab, alias)),
+        "connectors": None if {"cm_url", "aiven"} & set(cluster) else _connectors(worker(lab, alias)),
     }
 
 

@@ -236,12 +236,16 @@ class Engine(Protocol):
         If the result has no failure, each part of each goal was observed in the wanted state. If one goal fails, the
         others are still applied, and the result holds the first failure. Errors are part of the result.
 
+        An engine without the capability ``syncs_groups`` keeps the group sync of every goal off.
+
         In check mode nothing is changed, and the outcomes list the planned changes. ``extra["not_compared"]`` lists
         settings that select what a flow replicates but that this engine cannot read, one sentence each.
         """
 
     def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
         """Stop the flow's group offset sync and, if ``final``, its replication.
+
+        An engine without the capability ``stop_provable`` leaves replication as it is.
 
         If the result has no failure, this flow no longer writes group offsets on ``target``. With ``final`` and
         ``awaited``, each part that the engine can stop for this flow alone also has no tasks. The stored offsets are

@@ -49,6 +49,13 @@ class Capabilities:
     #: What keeps the versions at both sites equal, if :meth:`..base.Engine.about` reports no version. The readiness
     #: report shows it.
     versions_retained_by: str = ""
+    #: True: after :meth:`..base.Engine.stop` with ``final``, :meth:`..base.Engine.observe` reports the source part as
+    #: ``final``. False: no stop can be proven. Then flows keep replicating in a cutover, no part is ever ``final``, and
+    #: a barrier relies on Kafka alone: every partition is replicated to its end.
+    stop_provable: bool = True
+    #: True: a flow whose group sync is RUNNING writes group offsets on the target. False: group sync is off in every
+    #: state, and only this collection commits offsets.
+    syncs_groups: bool = True
 
     def bound(self, seconds: float, restart_seconds: float) -> float:
         """Seconds that a change of a flow may take: ``restart_seconds`` if the change restarts a service."""
@@ -69,6 +76,8 @@ class Refusals:
     identity: str
     #: Rehearse a cutover (the role ``rehearsal``).
     rehearsal: str
+    #: Replace a lost cluster by a new one (the playbook ``rebuild``).
+    rebuild: str
 
 
 class EngineInventory:

@@ -40,7 +40,8 @@ def packed() -> tuple[ModuleType, ...]:
     For a module that runs on another host, Ansible packs only the files that an import statement names. The import by
     a computed name in :func:`open_engine` is invisible to it.
     """
+    from .aiven import engine as aiven
     from .connect import engine as connect
     from .srm import engine as srm
 
-    return connect, srm
+    return aiven, connect, srm

@@ -20,11 +20,16 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventor
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, connector_name
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.aiven import engine as aiven_engine
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.aiven.group_sync import (
+    Evidence,
+    SyncedCheckpoint,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm import engine as srm_engine
 from ansible_collections.switchback.kafka_dr.tests.support.scripted import UNEXPECTED, ScriptedServer, playing
 from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import ScriptedWorker
 
-__all__ = ["ENDS", "STAGES", "ConnectStage", "SrmStage", "Stage", "derived"]
+__all__ = ["ENDS", "STAGES", "AivenStage", "ConnectStage", "SrmStage", "Stage", "derived"]
 
 ENDS = {"P->B": ("P", "B"), "B->P": ("B", "P")}
 Stored = dict[Partition, int]
@@ -304,6 +309,103 @@ class SrmStage:
         return False
 
 
+# ---- aiven
+
+
+class ScriptedAiven(ScriptedServer):
+    """Aiven's API with one MirrorMaker 2 service for both flows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.flows: dict[str, dict[str, Any]] = {}
+        self.refused: set[str] = set()
+        self.silent = False
+
+    def sent(self, status: int, content: Any) -> tuple[int, Any]:
+        method, path, body = self.asked[-1]
+        return (503, "") if self.silent else self.reply(method, [unquote(part) for part in path.split("/")], body)
+
+    def reply(self, method: str, parts: list[str], body: Any) -> tuple[int, Any]:
+        what = parts[6:]
+        if what == ["integration"]:
+            kind = "kafka_mirrormaker"
+            rows = [{"integration_type": kind, "user_config": {"cluster_alias": alias}} for alias in ("P", "B")]
+            return 200, {"service_integrations": rows}
+        if not what:
+            return 200, {"service": {"service_type": "kafka_mirrormaker", "state": "RUNNING", "user_config": {}}}
+        if method == "GET":
+            rows = [dict(zip(("source_cluster", "target_cluster"), ENDS[name], strict=True)) for name in self.flows]
+            return 200, {
+                "replication_flows": [row | self.flows[name] for name, row in zip(self.flows, rows, strict=True)]
+            }
+        ends = what[2:] or [body.pop("source_cluster"), body.pop("target_cluster")]
+        name = "->".join(ends)
+        if name in self.refused:
+            return 400, {"message": "refused", "errors": []}
+        if method == "DELETE":
+            del self.flows[name]
+            return 200, {}
+        self.flows[name] = {**self.flows.get(name, {}), **body}
+        return 200, {"replication_flow": self.flows[name]}
+
+
+class AivenStage:
+    """A service at Aiven, and the evidence about its group sync in Kafka."""
+
+    def __init__(self, api: ScriptedAiven, patch: pytest.MonkeyPatch) -> None:
+        self.api, self.kafka = api, {"P": "P", "B": "B"}
+        self.stored: dict[str, Stored] = {}
+        #: Flows whose group sync goes on although the API reports it as off.
+        self.syncing: set[str] = set()
+        site = {"url": f"{api.url}/v1", "project": "p", "service": "mm", "token": "t0ken"}
+        self.pair = derived("aiven", aiven={"P": site, "B": site})
+        patch.setattr(
+            aiven_engine,
+            "ConnectOffsets",
+            lambda kafka, _topic, _connector, source: OffsetsTopic(self.stored, f"{source}->{kafka}"),
+        )
+        patch.setattr(aiven_engine, "read_evidence", self.evidence)
+        patch.setattr(aiven_engine, "_API_SECONDS", 0.5)
+        patch.setattr(aiven_engine, "_CHECKPOINT_SECONDS", 0.5)
+
+    def evidence(self, kafka: str, _naming: Any, source: str, now: float) -> Evidence:
+        """A new checkpoint at each read, and an old one. Group sync commits them all at once."""
+        flow = f"{source}->{kafka}"
+        key = Partition(f"{source}.T", 0)
+        syncs = flow in self.syncing or self.api.flows.get(flow, {}).get("sync_group_offsets_enabled") is True
+        checkpoints = tuple(SyncedCheckpoint("g", key, 5, now - age) for age in (500.0, 0.0))
+        # Time passes faster here: the checkpoint after a change is old enough at the next read.
+        later = SyncedCheckpoint("g", key, 6, now + 1000.0 * len(self.api.asked))
+        newest = SyncedCheckpoint("g", key, 6, later.time + 500.0)
+        return Evidence((*checkpoints, later, newest), {"g": {key: 6 if syncs else 4}}, frozenset({"g"}), now)
+
+    def be(self, flow: str, state: str) -> None:
+        if state == "missing":
+            self.api.flows.pop(flow, None)
+            return
+        on = state == "running"
+        fields = {"enabled": on, "sync_group_offsets_enabled": on, "exactly_once_delivery_enabled": True}
+        self.api.flows[flow] = {**fields, "topics": ["T"], "offset_syncs_topic_location": "target"}
+
+    def store(self, flow: str, offsets: Stored) -> None:
+        self.stored[flow] = offsets
+
+    def changes(self) -> list[Any]:
+        return [call for call in self.api.calls if call[0] != "GET"]
+
+    def refuse(self, flow: str) -> None:
+        self.api.refused.add(flow)
+
+    def linger(self, flow: str) -> bool:
+        return False
+
+    def silence(self) -> None:
+        self.api.silent = True
+
+    def rival(self, name: str, state: str) -> bool:
+        return False
+
+
 # ---- toy
 
 
@@ -371,6 +473,12 @@ def srm(patch: pytest.MonkeyPatch) -> Iterator[Stage]:
 
 
 @contextmanager
+def aiven(patch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    with playing(ScriptedAiven()) as api:
+        yield AivenStage(api, patch)
+
+
+@contextmanager
 def threads(_patch: pytest.MonkeyPatch) -> Iterator[Stage]:
     stage = ToyStage()
     try:
@@ -380,4 +488,4 @@ def threads(_patch: pytest.MonkeyPatch) -> Iterator[Stage]:
 
 
 #: The stage of each engine.
-STAGES = {"connect": connect, "srm": srm, "toy": threads}
+STAGES = {"aiven": aiven, "connect": connect, "srm": srm, "toy": threads}

@@ -105,6 +105,12 @@ def pair_option(pair: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _deletes_syncs(name: str) -> bool:
+    """Whether ``rebuild`` deletes offset-syncs topics, because the engine cannot change stored offsets."""
+    engine = engine_inventory(name)
+    return not engine.capabilities.offsets_writable and not engine.refusals.rebuild
+
+
 def place(pair: Mapping[str, Any], alias: str) -> Place:
     """The names on ``alias`` that the rights of accounts refer to."""
     (other,) = [name for name in pair["clusters"] if name != alias]
@@ -125,7 +131,7 @@ def place(pair: Mapping[str, Any], alias: str) -> Place:
         own=[pair["journal"]["name"], pair["state"]["name"]],
         flows_write_originals=naming.flows_write_originals,
         application=bool(pair["application"]),
-        deletes_syncs=not engine_inventory(pair["engine"]).capabilities.offsets_writable,
+        deletes_syncs=_deletes_syncs(pair["engine"]),
         separator=pair["separator"],
         rehearsal_other=rehearsal_alias(other, pair["separator"]),
         rehearsal_separator=rehearsal_separator(pair["separator"]),

@@ -539,6 +539,8 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         # Task files of the role replication by moment; empty: the engine needs none at that moment.
         "engine_steps": {moment: engine.steps.get(moment, "") for moment in STEPS},
         "copy_again_refused": _copy_again_refused(engine, naming),
+        # Why the engine does not support the playbook rebuild; empty: it does.
+        "rebuild_refused": engine.refusals.rebuild,
         "policy": pair["policy"],
         "one_flow_at_a_time": naming.one_flow_at_a_time,
         "starts_at_cut": naming.starts_at_cut,

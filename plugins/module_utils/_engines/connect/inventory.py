@@ -37,7 +37,7 @@ class ConnectInventory(EngineInventory):
     """Each cluster has its own Kafka Connect workers, which run the flow to this cluster."""
 
     capabilities = CAPABILITIES
-    refusals = Refusals(adoption="", applications="", copy_again="", identity="", rehearsal="")
+    refusals = Refusals(adoption="", applications="", copy_again="", identity="", rehearsal="", rebuild="")
     cluster_keys = _CLUSTER_KEYS
     usual_factors = _FACTORS
 

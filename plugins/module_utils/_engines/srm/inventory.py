@@ -64,6 +64,7 @@ class SrmInventory(EngineInventory):
         " the start. Use another topic name.",
         identity="its stored offsets cannot be set, so a failback would replicate everything again",
         rehearsal="one service replicates all topics, and a rehearsal would restart it while applications depend on it",
+        rebuild="",
     )
     site_keys = _SITE_KEYS
     steps = _STEPS

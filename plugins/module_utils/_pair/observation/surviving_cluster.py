@@ -114,9 +114,14 @@ class Survivor:
     # ---- the flow
 
     def observe(self) -> FlowState:
-        """Return the flow X->Y as its engine on Y reports it."""
+        """Return the flow X->Y as its engine on Y reports it.
+
+        An engine whose stop cannot be proven adds nothing to what Kafka shows. So only its stored offsets are read, and
+        its management interface may be lost as well.
+        """
         if self._snapshot is None:
-            return self.engine.observe(self.x, self.y)
+            stored = None if self.engine.capabilities.stop_provable else self.engine.observe_offsets(self.x, self.y)
+            return stored or self.engine.observe(self.x, self.y)
         return unwrap(self._snapshot.engines[self.x, self.y])
 
     def tails(self, observation: FlowState) -> dict[Partition, Tail]:

@@ -113,7 +113,7 @@ class Driver:
                 if plan is None or plan.flow is None:
                     self._seen("")
                     continue
-                if view is None:
+                if view is None and plan.lists is None:
                     lists.create(plan.servers[self.alias], plan.control_factor)
                     view = View(plan.servers[self.alias])
                 self._observe(plan, view)
@@ -138,15 +138,16 @@ class Driver:
             self._observations += 1
             self._change.notify_all()
 
-    def _observe(self, plan: Plan, view: View) -> None:
+    def _observe(self, plan: Plan, view: View | None) -> None:
         """Read the lists that are due, then update the connectors."""
         flow = plan.flow
         assert flow is not None
         now = time.monotonic()
         due = [kind for kind, when in self._due.items() if when <= now]
-        view.refresh()
-        found = {kind: view.lists(kind, flow.source, flow.target) for kind in due}
-        if "topics" in due:
+        if view is not None:
+            view.refresh()
+        found = {kind: self._list_of(plan, view, kind) for kind in due}
+        if view is not None and "topics" in due:
             self._discover(plan, view)
         wanted = {"topics": Lists(), "groups": Lists(), **self._lists, **found}
         configs = replication.connectors(flow, plan.servers, wanted["topics"], wanted["groups"])
@@ -162,6 +163,12 @@ class Driver:
                 self._lists = wanted
                 for kind in due:
                     self._due[kind] = now + flow.seconds(f"refresh.{kind}.interval.seconds", 600.0)
+
+    def _list_of(self, plan: Plan, view: View | None, kind: str) -> Lists:
+        """A list of the flow: that of the plan, else that of srm-control."""
+        if view is None or plan.flow is None:
+            return (plan.lists or {}).get(kind, Lists())
+        return view.lists(kind, plan.flow.source, plan.flow.target)
 
     def _discover(self, plan: Plan, view: View) -> None:
         """Record the discovered topics of the source for srm-control. A dead source adds none."""

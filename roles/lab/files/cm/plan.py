@@ -10,7 +10,7 @@ from typing import Any
 
 from . import replication
 from .properties import DRIVER, DRIVER_TARGET, PREFIXLESS, REPLICATION, REVERSE, knows_reverse
-from .replication import Flow
+from .replication import Flow, Lists
 
 
 @dataclass
@@ -23,6 +23,8 @@ class Plan:
     reverse: bool = False
     notes: list[str] = field(default_factory=list)
     control_factor: int = 3
+    #: The lists ``topics`` and ``groups`` of the flow. None: those of srm-control, which are in Kafka.
+    lists: dict[str, Lists] | None = None
 
 
 def make(running: dict[str, Any], alias: str, own: dict[str, str]) -> Plan:

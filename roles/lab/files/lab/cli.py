@@ -29,8 +29,8 @@ def parser() -> argparse.ArgumentParser:
     up.add_argument("--cache", type=Path, help="cache folder of the jars, default KAFKA_DR_CACHE or ~/.cache/...")
     up.add_argument("--heap-mb", type=int, help="heap of each of the four processes, default 384")
     up.add_argument("--exactly-once", choices=["disabled", "preparing", "enabled"], help="exactly.once.source.support")
-    up.add_argument("--engine", choices=ENGINES, help="srm: with emulators of Cloudera Manager and srm-control")
-    up.add_argument("--srm-refresh-seconds", type=int, help="refresh intervals of the engine srm, default 600")
+    up.add_argument("--engine", choices=ENGINES, help="srm, aiven: with emulators of their interfaces")
+    up.add_argument("--srm-refresh-seconds", type=int, help="refresh intervals of emulated engines, default 600")
     up.add_argument(
         "--secure", action=argparse.BooleanOptionalAction, default=None, help="TLS, users with passwords, and ACLs"
     )

@@ -13,14 +13,16 @@ from . import secure, zookeeper
 from .ivy import KAFKA_VERSION
 
 ALIASES = ("P", "B")
-ENGINES = ("connect", "srm")
+ENGINES = ("aiven", "connect", "srm")
+#: The part with the emulator, by engine. The workers then have the names of dedicated MirrorMaker 2.
+EMULATED = {"aiven": "aiven", "srm": "cm"}
 MOST_BROKERS = 3
 MOST_WORKERS = 2
 PARTS = ("broker", "connect")
-#: All parts in the order of their start. Only the engine srm has the part cm, the emulator of Cloudera Manager. A
-#: single broker is its own controller; several brokers have a separate controller process. Brokers of an old version
+#: All parts in the order of their start. Only the engines of EMULATED have the part cm or aiven, an emulator. A single
+#: broker is its own controller; several brokers have a separate controller process. Brokers of an old version
 #: have a ZooKeeper instead.
-EVERY_PART = ("zookeeper", "controller", "broker", "broker-2", "broker-3", "connect", "connect-2", "cm")
+EVERY_PART = ("zookeeper", "controller", "broker", "broker-2", "broker-3", "connect", "connect-2", "cm", "aiven")
 CONTROLLER_ID = 100
 MAINS = {
     "zookeeper": zookeeper.MAIN,
@@ -28,6 +30,7 @@ MAINS = {
     "broker": "kafka.Kafka",
     "connect": "org.apache.kafka.connect.cli.ConnectDistributed",
     "cm": str(Path(__file__).resolve().parent.parent / "cm"),
+    "aiven": str(Path(__file__).resolve().parent.parent / "aiven_api"),
 }
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 # The file is read again when it changes, so a test can show what an authorizer allows.
@@ -54,7 +57,7 @@ class Settings:
     heap_mb: int = 384
     exactly_once: str = "disabled"
     engine: str = "connect"
-    #: Seconds between two reads of the lists by the engine srm. 0 keeps its default of 600.
+    #: Seconds between two reads of lists, topics and groups by the engines srm and aiven. 0 keeps the default of 600.
     srm_refresh_seconds: int = 0
     #: Whether the lab has TLS, users with passwords, and ACLs.
     secure: bool = False
@@ -81,7 +84,7 @@ class Settings:
     def parts(self) -> tuple[str, ...]:
         """The parts that do not depend on the version of the brokers."""
         counts = {"broker": self.brokers, "connect": self.workers, "controller": int(self.brokers > 1)}
-        counts |= {"cm": int(self.engine == "srm"), "zookeeper": 0}
+        counts |= {part: int(self.engine == engine) for engine, part in EMULATED.items()} | {"zookeeper": 0}
         return tuple(part for part in EVERY_PART if number(part) <= counts[kind(part)])
 
 
@@ -105,7 +108,7 @@ class Cluster:
     broker_port: int
     controller_port: int
     connect_port: int
-    #: 0 unless the engine is srm.
+    #: Port of the emulator that manages the flows. 0: the engine has none.
     cm_port: int = 0
     #: See ``Settings.secure``.
     secure: bool = field(default=False, kw_only=True)
@@ -137,7 +140,8 @@ class Cluster:
     def port(self, part: str) -> int:
         first = {"broker": self.broker_port, "controller": self.controller_port, "connect": self.connect_port}
         # A broker with a ZooKeeper has no controller listener, so its port is free.
-        return {**first, "zookeeper": self.controller_port, "cm": self.cm_port, **self.more_ports}[part]
+        first |= {"zookeeper": self.controller_port, **dict.fromkeys(EMULATED.values(), self.cm_port)}
+        return {**first, **self.more_ports}[part]
 
     def data(self, part: str) -> Path:
         """The data folder of a broker, a controller or a ZooKeeper."""
@@ -157,7 +161,7 @@ class Cluster:
 
 
 def file_name(part: str) -> str:
-    return "cm.json" if part == "cm" else f"{part}.properties"
+    return f"{part}.json" if part in EMULATED.values() else f"{part}.properties"
 
 
 def _roles(cluster: Cluster, part: str) -> dict[str, object]:
@@ -224,7 +228,7 @@ def broker(cluster: Cluster, part: str = "broker") -> dict[str, object]:
 
 
 def connect(cluster: Cluster, settings: Settings, part: str = "connect") -> dict[str, object]:
-    names = _srm_names(cluster) if settings.engine == "srm" else _connect_names(cluster)
+    names = _dedicated_names(cluster) if settings.engine in EMULATED else _connect_names(cluster)
     return {
         "bootstrap.servers": cluster.bootstrap_servers,
         **names,
@@ -254,7 +258,7 @@ def _connect_names(cluster: Cluster) -> dict[str, object]:
     return {"group.id": name, **storage, "status.storage.topic": f"{name}-status"}
 
 
-def _srm_names(cluster: Cluster) -> dict[str, object]:
+def _dedicated_names(cluster: Cluster) -> dict[str, object]:
     """Group and topics as dedicated MirrorMaker 2 names them for the flow to this cluster."""
     source = next(alias for alias in ALIASES if alias != cluster.alias)
     topics = {"config": "configs", "offset": "offsets", "status": "status"}

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import archives, jars, java, layout, ports, probes, processes, secure, topics
-from .configs import ALIASES, EVERY_PART, MOST_BROKERS, MOST_WORKERS, Cluster, Settings, kind, number
+from .configs import ALIASES, EMULATED, EVERY_PART, MOST_BROKERS, MOST_WORKERS, Cluster, Settings, kind, number
 from .errors import LabError
 from .files import locked, to_json, write_atomically
 from .progress import Progress
@@ -20,7 +20,7 @@ from .starter import Starter
 
 Key = tuple[str, str]
 #: Seconds until a part is killed. Connect needs seconds to stop; a worker without its broker would try for longer.
-STOP_SECONDS = {"cm": 5.0, "connect": 10.0, "broker": 15.0, "controller": 15.0, "zookeeper": 5.0}
+STOP_SECONDS = {"aiven": 5.0, "cm": 5.0, "connect": 10.0, "broker": 15.0, "controller": 15.0, "zookeeper": 5.0}
 #: A restarted broker is in sync within seconds, on a busy machine within a minute.
 IN_SYNC_SECONDS = 120.0
 
@@ -266,7 +266,7 @@ class Lab:
         engine, stored = settings.engine, layout.stored_settings(layout.load_state(self.paths)).engine
         if clusters and engine != stored and not nothing_runs:
             raise LabError(f"The lab runs with the engine {stored}, wanted {engine}. Run down --dir ..., then up.")
-        if not clusters or (engine == "srm") != all(cluster.cm_port for cluster in clusters.values()):
+        if not clusters or (engine in EMULATED) != all(cluster.cm_port for cluster in clusters.values()):
             return layout.new_clusters(self.paths, settings)
         if nothing_runs and not ports.all_free(wanted):
             self._progress.say("another program uses a port of the last start: choosing new ports")
@@ -311,9 +311,10 @@ class Lab:
             )
 
     def _refuse_other_security(self, settings: Settings) -> None:
-        if settings.secure and settings.engine == "srm":
+        if settings.secure and settings.engine in EMULATED:
             raise LabError(
-                "A secured lab does not support the engine srm: its emulators have no TLS. Remove one of the options."
+                f"A secured lab does not support the engine {settings.engine}: its emulators have no TLS. Remove one of"
+                " the options."
             )
         if settings.secure:
             secure.refuse_path(self.paths.root)

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from . import secure, srm
+from . import aiven, secure, srm
 from .configs import ALIASES, EVERY_PART, MAINS, Cluster, Settings, file_name, kind
 from .errors import LabError
 from .files import read_json
 from .ports import choose
 from .processes import Part
 
-PORTS_EACH = {"connect": 3, "srm": 4}
+PORTS_EACH = {"aiven": 4, "connect": 3, "srm": 4}
 
 
 @dataclass(frozen=True)
@@ -151,7 +151,7 @@ def state_document(
                 "ports": [port for port in cluster.ports if port not in cluster.more_ports.values()],
                 "more_ports": dict(cluster.more_ports),
                 "pids": {name: pids[alias, name] for name in settings.parts_of(alias)},
-                **(_srm(cluster) if settings.engine == "srm" else {}),
+                **(_EMULATED[settings.engine](cluster) if settings.engine in _EMULATED else {}),
             }
             for alias, cluster in clusters.items()
         },
@@ -173,6 +173,13 @@ def _security(paths: Layout) -> dict[str, Any]:
 
 def _srm(cluster: Cluster) -> dict[str, Any]:
     return {"cm_url": cluster.cm_url, "srm_control": str(srm.control(cluster)), "srm": srm.access(cluster)}
+
+
+def _aiven(cluster: Cluster) -> dict[str, Any]:
+    return {"aiven": aiven.access(cluster)}
+
+
+_EMULATED = {"aiven": _aiven, "srm": _srm}
 
 
 def load_state(paths: Layout) -> dict[str, Any]:

@@ -116,7 +116,14 @@ def cm_is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
     return isinstance(engine, dict) and [site.get("alias") for site in engine.values()] == [cluster.alias]
 
 
+def aiven_is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
+    """Whether the emulator responds and its workers run the flow to this cluster. The worker may still start."""
+    engine = get_json(cluster.cm_port, "/emulator/engine")
+    return isinstance(engine, dict) and engine.get("alias") == cluster.alias
+
+
 _READY = {
+    "aiven": aiven_is_ready,
     "zookeeper": zookeeper_is_ready,
     "controller": controller_is_ready,
     "broker": broker_is_ready,

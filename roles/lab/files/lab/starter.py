@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from . import probes, processes, rights, secure, srm, zookeeper
+from . import aiven, probes, processes, rights, secure, srm, zookeeper
 from .configs import LOG4J2, MAINS, Cluster, Settings, jvm_options, kind, render
 from .errors import LabError
 from .files import write_atomically
@@ -105,6 +105,10 @@ class Starter:
             write_atomically(part.config, srm.document(cluster, self.clusters, self.settings))
             srm.write_launcher(cluster)
             processes.spawn(part, srm.command(part.config))
+            return
+        if name == "aiven":
+            write_atomically(part.config, aiven.document(cluster, self.clusters, self.settings))
+            processes.spawn(part, aiven.command(part.config))
             return
         # A later line overrides an earlier one.
         more = part.config.with_suffix(".extra")

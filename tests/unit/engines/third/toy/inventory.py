@@ -37,6 +37,7 @@ class ToyInventory(EngineInventory):
         copy_again="",
         identity="it cannot count",
         rehearsal="its threads are needed",
+        rebuild="",
     )
     site_keys = SITE_KEYS
 
