@@ -23,6 +23,8 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils import _http
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._aiven.http import AivenTransport
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._aiven.service import Service as AivenService
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.http import CmTransport
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.shapes import Command, Service
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.http import Transport
@@ -51,9 +53,15 @@ def broker(name: str) -> DrError:
     return kafka_error(KafkaException(KafkaError(getattr(KafkaError, name), MARK)), "read", "kafka:9092")
 
 
+def client_of(kind: type[Any]) -> Any:
+    """A client of Kafka Connect, of Cloudera Manager or of Aiven's API."""
+    url = "http://localhost:1/api/v54" if kind is CmTransport else "http://localhost:1"
+    return kind(url, "token", {}, 0.0) if kind is AivenTransport else kind(url, {}, 0.0)
+
+
 def http(kind: type[Any], status: int, text: str, content_type: str = "application/json") -> DrError:
     """The error that the client of Kafka Connect or of Cloudera Manager raises for this response."""
-    client = kind("http://localhost:1/api/v54" if kind is CmTransport else "http://localhost:1", {}, 0.0)
+    client = client_of(kind)
     client.exchange = lambda *_request, **_more: _http.Answer(status, text, {"content-type": content_type})
     with pytest.raises(DrError) as raised:
         client.call("GET", "/x")
@@ -62,7 +70,7 @@ def http(kind: type[Any], status: int, text: str, content_type: str = "applicati
 
 def unanswered(kind: type[Any], cause: OSError) -> DrError:
     """The error for a request without a response."""
-    client = kind("http://localhost:1/api/v54" if kind is CmTransport else "http://localhost:1", {}, 0.0)
+    client = client_of(kind)
     error: DrError = client._no_answer(cause, f"GET /{MARK}", 1.0)
     return error
 
@@ -95,6 +103,20 @@ def connect_errors() -> dict[str, DrError]:
 def cm_errors() -> dict[str, DrError]:
     found = {f"{status}": http(CmTransport, status, MARK) for status in sorted(retriable.HTTP_STATUSES)}
     return found | {type(cause).__name__: unanswered(CmTransport, cause) for cause in NO_ANSWERS}
+
+
+def aiven_errors() -> dict[str, DrError]:
+    statuses = sorted({409, 500, *retriable.HTTP_STATUSES})
+    found = {f"{status}": http(AivenTransport, status, MARK) for status in statuses}
+    return found | {type(cause).__name__: unanswered(AivenTransport, cause) for cause in NO_ANSWERS}
+
+
+def lasting_aiven() -> dict[str, DrError]:
+    return {
+        **{str(status): http(AivenTransport, status, MARK) for status in (302, 400, 401, 403, 404)},
+        "HTML": http(AivenTransport, 200, f"<html>{MARK}</html>", "text/html"),
+        "unknown host": unanswered(AivenTransport, socket.gaierror(MARK)),
+    }
 
 
 def srm_errors() -> dict[str, DrError]:
@@ -136,6 +158,7 @@ KINDS: dict[str, tuple[Callable[[], dict[str, DrError]], Callable[[], dict[str, 
     "connect": (connect_errors, lasting_connect),
     "flow": (lambda: kafka_errors() | connect_errors(), lambda: lasting_kafka() | lasting_connect()),
     "cm": (cm_errors, lasting_cm),
+    "aiven": (aiven_errors, lasting_aiven),
     "srm": (srm_errors, lambda: {"other": DrError("srm_control_missing", MARK)}),
 }
 
@@ -539,6 +562,51 @@ def _srm(trial: Trial) -> Any:
     desired = DesiredLists(where, ("T",), None, "present")
     sender = trial.module._Sender(tool, desired, (Step("allowed", "add", "T"),), Listing((), ()))
     return sender.send_until_listed(BOUNDS)[1]
+
+
+def aiven_sites(observe: Any) -> Any:
+    site = stub(full_name="p/s", client=stub(url="http://aiven"), delete_flow=lambda *_ends: None)
+    site.change_settings = lambda _settings: None
+    return stub(site=lambda _target: site, observe=observe)
+
+
+FLOWS_AT_AIVEN = stub(flows={"P->B": {"enabled": True}}, service=AivenService("RUNNING", {"groups": "x"}))
+
+
+@wait("aiven", "_engines/aiven/applying.py:_delete")
+def _aiven_deleted(trial: Trial) -> Any:
+    seen = [FLOWS_AT_AIVEN]
+    after = trial.observing(stub(flows={}))
+    sites = aiven_sites(lambda _target, anew=False: seen.pop() if seen else after())
+    return trial.module._delete(sites, "P->B", ("P", "B"), BOUNDS, False)
+
+
+@wait("aiven", "_engines/aiven/applying.py:_await_fields")
+def _aiven_fields(trial: Trial) -> Any:
+    sites = aiven_sites(trial.observing(FLOWS_AT_AIVEN))
+    return trial.module._await_fields(sites, ("P", "B"), {"enabled": True}, BOUNDS)
+
+
+@wait("aiven", "_engines/aiven/applying.py:_change_service")
+def _aiven_service(trial: Trial) -> Any:
+    seen = [FLOWS_AT_AIVEN]
+    after = trial.observing(stub(service=AivenService("RUNNING", {"groups": "x,g"})))
+    sites = aiven_sites(lambda _target, anew=False: seen.pop() if seen else after())
+    return trial.module._change_service(sites, stub(groups=["g"]), "B", ["P->B"], BOUNDS, False)
+
+
+@wait("kafka", "_engines/aiven/engine.py:AivenEngine._require_proof")
+def _aiven_proof(trial: Trial) -> Any:
+    watch = stub(judged=trial.observing(stub(verdict="PROVEN", reason="")), may_ripen=False, name="P->B", target="B")
+    return trial.module.AivenEngine._require_proof(stub(), watch, trial.module.Result(), 1.0, BOUNDS)
+
+
+@wait("flow", "_pair/offsets/translation.py:Translation._observe_drained")
+def _drained(trial: Trial) -> Any:
+    trial.replace("observe_flow", stub(facts={}))
+    engine = stub(capabilities=stub(stop_provable=False))
+    translation = stub(_request=stub(replicated=BOUNDS), pair=stub(engine=engine), x="P", y="B")
+    return trial.module.Translation._observe_drained(translation)
 
 
 # ---- the tests

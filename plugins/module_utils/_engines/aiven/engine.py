@@ -152,14 +152,19 @@ class AivenEngine:
         return result
 
     def _require_proof(self, watch: _Watch, result: Result, interval: float, bounds: Bounds) -> None:
-        """Wait for the evidence that group sync is off. Set the failure of ``result`` if it is needed and missing."""
-        finding = watch.judged(interval)
-        needed = result.changed or result.failure is not None
-        if finding.verdict != PROVEN and (needed or watch.may_ripen) and result.failure is None:
-            most = min(bounds.timeout, INTERVALS * interval + _CHECKPOINT_SECONDS)
-            limits = Bounds(most, max(bounds.sleep, 0.25))
-            finding = wait_until(lambda: watch.judged(interval), lambda seen: seen.verdict == PROVEN, limits).state
-            needed = True
+        """Read the evidence that group sync is off. Set the failure of ``result`` if it is needed and missing.
+
+        Evidence is waited for if group sync was on, or if a checkpoint exists that is only too young.
+        """
+        most = min(bounds.timeout, INTERVALS * interval + _CHECKPOINT_SECONDS)
+        finding = wait_until(
+            lambda: watch.judged(interval),
+            lambda seen: (
+                seen.verdict == PROVEN or result.failure is not None or not (result.changed or watch.may_ripen)
+            ),
+            Bounds(most, max(bounds.sleep, 0.25)),
+        ).state
+        needed = result.changed or watch.may_ripen
         if finding.verdict == PROVEN:
             if result.failure is not None:
                 result.warnings.append(

@@ -144,12 +144,11 @@ class Driver:
         assert flow is not None
         now = time.monotonic()
         due = [kind for kind, when in self._due.items() if when <= now]
-        found = {kind: (plan.lists or {}).get(kind, Lists()) for kind in due}
         if view is not None:
             view.refresh()
-            found = {kind: view.lists(kind, flow.source, flow.target) for kind in due}
-            if "topics" in due:
-                self._discover(plan, view)
+        found = {kind: self._list_of(plan, view, kind) for kind in due}
+        if view is not None and "topics" in due:
+            self._discover(plan, view)
         wanted = {"topics": Lists(), "groups": Lists(), **self._lists, **found}
         configs = replication.connectors(flow, plan.servers, wanted["topics"], wanted["groups"])
         with self._writing:
@@ -164,6 +163,12 @@ class Driver:
                 self._lists = wanted
                 for kind in due:
                     self._due[kind] = now + flow.seconds(f"refresh.{kind}.interval.seconds", 600.0)
+
+    def _list_of(self, plan: Plan, view: View | None, kind: str) -> Lists:
+        """A list of the flow: that of the plan, else that of srm-control."""
+        if view is None or plan.flow is None:
+            return (plan.lists or {}).get(kind, Lists())
+        return view.lists(kind, plan.flow.source, plan.flow.target)
 
     def _discover(self, plan: Plan, view: View) -> None:
         """Record the discovered topics of the source for srm-control. A dead source adds none."""
