@@ -154,6 +154,8 @@ CHECKED = {
     "python roles/lab/files/ledger COMMAND": "the block starts it",
     "python roles/lab/files/lab COMMAND": "RUN has its command status, the block up and down",
     "python roles/lab/files/lab up --dir build/lab --engine srm --srm-refresh-seconds 1": "test_srm.py runs it",
+    "python roles/lab/files/lab up --dir build/lab --engine aiven --srm-refresh-seconds 1": "test_aiven.py runs it",
+    "python roles/lab/files/aiven_api --dir /tmp/aiven --port 0": "test_aiven_contract.py serves it",
     "python roles/lab/files/cm serve --site P --dir /tmp/cm-P --port 0": "test_cm_contract.py serves it",
 }
 

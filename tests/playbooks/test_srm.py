@@ -139,7 +139,7 @@ def test_replicas_filled_by_another_flow_are_refused_without_advice_to_adopt(pai
     expected = " ".join(done["output"].split())
     assert "offsets_do_not_fit" in expected
     assert "P->B Payments-1" in expected
-    assert "The offsets of Streams Replication Manager cannot be set" in expected
+    assert "The offsets of this engine cannot be set" in expected
     assert "name it in kafka_dr_adopt" not in expected
     assert {alias: site.lines() for alias, site in sites(pair).items()} == before
 

@@ -73,8 +73,9 @@ def test_the_jvm_writes_below_the_folder_of_the_lab_only() -> None:
     assert all(path.startswith("/srv/lab/") for path in paths)
 
 
-def test_with_the_engine_srm_the_worker_is_a_dedicated_mirrormaker_of_the_other_cluster() -> None:
-    values = connect(CLUSTER, Settings(engine="srm"))
+@pytest.mark.parametrize("engine", ["aiven", "srm"])
+def test_with_an_emulated_engine_the_worker_is_a_dedicated_mirrormaker_of_the_other_cluster(engine: str) -> None:
+    values = connect(CLUSTER, Settings(engine=engine))
     assert values["group.id"] == "B-mm2"
     assert [values[f"{kind}.storage.topic"] for kind in ("config", "offset", "status")] == [
         "mm2-configs.B.internal",

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import cli, configs, java, layout, srm, zookeeper
+from lab import aiven, cli, configs, java, layout, srm, zookeeper
 from lab.configs import Settings
 from lab.errors import LabError
 from lab.files import read_json, write_atomically
@@ -231,6 +231,31 @@ def test_an_emulator_starts_with_the_configuration_of_a_customer(tmp_path: Path)
     assert not [name for name in site["config"] if name.startswith("refresh.")], "SRM's own intervals unless asked"
     fast = json.loads(srm.document(clusters["P"], clusters, Settings(engine="srm", srm_refresh_seconds=2)))
     assert fast["sites"][0]["config"]["refresh.topics.interval.seconds"] == "2"
+
+
+# ---- the engine aiven
+
+
+def test_the_engine_aiven_has_an_emulator_for_each_cluster_and_reports_its_site(tmp_path: Path) -> None:
+    lab = Lab(tmp_path / "lab", engine="aiven", quiet=True)
+    assert [part for _alias, part in lab.wanted()] == ["broker", "connect", "aiven"] * 2
+    clusters = layout.new_clusters(lab.paths, Settings(engine="aiven"))
+    assert len({port for cluster in clusters.values() for port in cluster.ports}) == 8
+    pids = dict.fromkeys(lab.paths.parts())
+    found = layout.state_document(lab.paths, clusters, Settings(engine="aiven"), pids)["clusters"]["P"]
+    assert found["aiven"]["url"] == f"{clusters['P'].cm_url}/v1"
+    assert "cm_url" not in found
+    again = layout.clusters_of(lab.paths, {"clusters": {"P": found, "B": {**found}}})
+    assert again["P"].ports == clusters["P"].ports
+
+
+def test_an_emulated_service_starts_without_a_flow(tmp_path: Path) -> None:
+    clusters = layout.new_clusters(layout.layout(tmp_path), Settings(engine="aiven"))
+    found = json.loads(aiven.document(clusters["P"], clusters, Settings(engine="aiven")))
+    assert (set(found["bootstrap_servers"]), found["settings"]) == ({"P", "B"}, {})
+    assert found["tokens"][aiven.access(clusters["P"])["token"]] == "writer"
+    fast = json.loads(aiven.document(clusters["P"], clusters, Settings(engine="aiven", srm_refresh_seconds=2)))
+    assert fast["settings"]["refresh_topics_interval_seconds"] == 2
 
 
 # ---- several brokers and workers

@@ -121,8 +121,9 @@ def test_an_open_lab_cannot_be_secured_later(tmp_path: Path) -> None:
     (tmp_path / "P" / "cluster_id").write_text("abcdefghijklmnopqrstuv\n")
     with pytest.raises(LabError, match="was created open, wanted secured"):
         Lab(tmp_path, secure=True, quiet=True).up()
-    with pytest.raises(LabError, match="does not support the engine srm"):
-        Lab(tmp_path / "other", secure=True, engine="srm", quiet=True).up()
+    for engine in ("aiven", "srm"):
+        with pytest.raises(LabError, match=f"does not support the engine {engine}"):
+            Lab(tmp_path / "other", secure=True, engine=engine, quiet=True).up()
 
 
 @pytest.mark.parametrize("name", ["a:b", "a}b", 'a"b'])

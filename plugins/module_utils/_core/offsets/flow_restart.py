@@ -28,7 +28,7 @@ _SHOWN = 5
 # A source connector in one of these states does nothing until it is started; None: it does not exist.
 _AT_REST = (None, "STOPPED", "PAUSED")
 _DELETE = (
-    "The offsets of Streams Replication Manager cannot be set, so it cannot continue what another connector or"
+    "The offsets of this engine cannot be set, so it cannot continue what another connector or"
     " MirrorMaker 2 has replicated. Stop that one, delete the replicas, and run enable again (docs/limits.md)."
 )
 

@@ -27,7 +27,8 @@ def barrier(request: BarrierRequest, check: bool) -> Result:
     """Stop, translate, journal, in this order; a failure ends it.
 
     Always stops the checkpoint connector toward the cluster being entered, because MirrorMaker 2's own group sync must
-    not write there any more (R10). Also stops the source connector if the barrier is ``final``.
+    not write there any more (R10). Also stops the source connector if the barrier is ``final`` and the engine can prove
+    a stop.
     """
     pair = Pair(request.pair, request.pair.flows.values(), request.request_timeout)
     # Read first: the settle time of the groups runs while the connectors stop.
@@ -43,6 +44,7 @@ def barrier(request: BarrierRequest, check: bool) -> Result:
         return stopped
     result = Translation(wanted, first).run()
     result.outcomes = stopped.outcomes
+    result.warnings = [*stopped.warnings, *result.warnings]
     if result.failure is None:
         # A resumed run has committed offsets itself since it first reached the barrier.
         known = run.phases.get("barrier", {}).get("preexisting_higher_offsets")
