@@ -20,8 +20,10 @@ PAGES = {
     for path in sorted(ROOT.glob(place))
     if (name := path.relative_to(ROOT).as_posix()) not in GENERATED
 }
-#: Words of all these pages together, tables included, code fences left out.
+#: Words of all these pages together, tables included, code fences left out. A page of an engine has its own bound.
 WORDS = 28_000
+ENGINE_WORDS = 1_000
+ENGINES = {"docs/aiven.md", "docs/kubernetes.md"}
 README_LINES = 150
 
 
@@ -38,7 +40,8 @@ def test_readme_is_short() -> None:
 
 def test_all_pages_together_are_short() -> None:
     counts = {name: prose.words(path.read_text(encoding="utf-8")) for name, path in PAGES.items()}
-    assert sum(counts.values()) <= WORDS, counts
+    assert sum(count for name, count in counts.items() if name not in ENGINES) <= WORDS, counts
+    assert {name: count for name, count in counts.items() if name in ENGINES and count > ENGINE_WORDS} == {}
 
 
 @pytest.mark.parametrize(

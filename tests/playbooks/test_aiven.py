@@ -134,7 +134,6 @@ def test_a_service_that_is_powered_off_is_refused(pair: Scenario) -> None:
         ("enable", {"kafka_dr_adopt": {"P->B": {"source": "x"}}}, "kafka_dr_adopt cannot be used"),
         ("enable", {"kafka_dr_separator": "_"}, "no field for another separator"),
         ("rebuild", {}, "cannot reset the stored offsets of a flow"),
-        ("rehearse", {}, "one flow exists for each pair of aliases"),
     ],
 )
 def test_what_the_engine_cannot_do_is_refused_with_its_reason(
@@ -167,6 +166,11 @@ def test_enable_creates_flows_without_group_sync_and_with_committed_reads(pair: 
         assert service.own("engine")["settings"]["source.consumer.isolation.level"] == "read_committed"
     pair.start()
     pair.traffic(1000)
+
+
+def test_a_rehearsal_is_refused_with_its_reason(pair: Scenario) -> None:
+    done = pair.playbook("rehearse", {"kafka_dr_confirm": "B"}, expect=2)
+    assert "one flow exists for each pair of aliases" in " ".join(done["output"].split())
 
 
 def test_enabling_again_sends_no_change(pair: Scenario) -> None:
