@@ -15,7 +15,7 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 
@@ -93,6 +93,9 @@ class HttpClient:
     ``url``: one address, or several with commas between them. ``timeout``: seconds for all attempts of a request.
     """
 
+    #: Content type of a request's body, by method. Absent: JSON.
+    content_types: ClassVar[Mapping[str, str]] = {}
+
     def __init__(
         self,
         peer: Peer,
@@ -140,6 +143,10 @@ class HttpClient:
             attempt += 1
             note["attempts"] = attempt
 
+    def credentials(self) -> Mapping[str, str]:
+        """Headers that authenticate each attempt of a request, besides those of the client options."""
+        return {}
+
     def _next_worker(self, outcome: NoAnswer, method: str, tried: int) -> bool:
         """Switch to the next worker. Return whether the request may be sent there at once."""
         if len(self._urls) == 1:
@@ -150,7 +157,9 @@ class HttpClient:
     def _attempt(self, method: str, path: str, body: Any, timeout: float) -> Answer | NoAnswer:
         """Make one attempt. Raises an error that a repetition cannot help, such as an untrusted certificate."""
         data = None if body is None else json.dumps(body).encode()
-        headers = {"Accept": "application/json"} | ({} if data is None else {"Content-Type": "application/json"})
+        headers = {"Accept": "application/json", **self.credentials()}
+        if data is not None:
+            headers["Content-Type"] = self.content_types.get(method, "application/json")
         if method != "GET":
             require_ownership()
         try:

@@ -42,5 +42,6 @@ def packed() -> tuple[ModuleType, ...]:
     """
     from .connect import engine as connect
     from .srm import engine as srm
+    from .strimzi import engine as strimzi
 
-    return connect, srm
+    return connect, srm, strimzi

@@ -1,0 +1,143 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The loop of the emulated operator: watch the resources of one KafkaConnect, and reconcile them one after the other."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from typing import Any
+from urllib.parse import quote
+
+from .kube import Kube, KubeError
+from .reconciliation import CLUSTER, GROUP, PAUSE, Reconciler
+from .worker import WorkerError, Workers, connector_path
+
+USE_RESOURCES = "strimzi.io/use-connector-resources"
+_STEP = 0.05
+
+
+class Operator:
+    """Runs until :meth:`stop`. ``delay``: seconds before each reconciliation, for a slow operator."""
+
+    def __init__(
+        self,
+        kube: Kube,
+        workers: Workers,
+        namespace: str,
+        connect: str,
+        version: str = "0.49.1",
+        interval: float = 120.0,
+    ) -> None:
+        major, minor = (int(part) for part in version.split(".")[:2])
+        # v1 is served from 0.49 on.
+        api = "v1" if (major, minor) >= (0, 49) else "v1beta2"
+        self._kube, self._workers, self._connect = kube, workers, connect
+        self._path = f"/apis/{GROUP}/{api}/namespaces/{namespace}/kafkaconnects/{connect}"
+        self.reconciler = Reconciler(kube, workers, namespace, api, (major, minor))
+        self.interval, self.delay = interval, 0.0
+        self._queue: queue.Queue[str] = queue.Queue()
+        self._waiting: set[str] = set()
+        self._lock = threading.Lock()
+        self._ended = threading.Event()
+        self._threads = [threading.Thread(target=work) for work in (self._watch, self._work)]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        self._ended.set()
+        for thread in self._threads:
+            thread.join()
+
+    # ---- events
+
+    def _watch(self) -> None:
+        while not self._ended.is_set():
+            try:
+                for event in self._kube.watch(self.reconciler.connectors):
+                    metadata = event["object"].get("metadata") or {}
+                    if (metadata.get("labels") or {}).get(CLUSTER) == self._connect:
+                        self._enqueue(str(metadata["name"]))
+                    if self._ended.is_set():
+                        return
+            except KubeError:
+                self._ended.wait(_STEP)
+
+    def _enqueue(self, name: str) -> None:
+        with self._lock:
+            if name not in self._waiting:
+                self._waiting.add(name)
+                self._queue.put(name)
+
+    def _work(self) -> None:
+        due = 0.0
+        while not self._ended.is_set():
+            if time.monotonic() >= due and self._full():
+                due = time.monotonic() + self.interval
+            try:
+                name = self._queue.get(timeout=_STEP)
+            except queue.Empty:
+                continue
+            if self._ended.wait(self.delay):
+                return
+            with self._lock:
+                self._waiting.discard(name)
+            self._one(name)
+
+    def _one(self, name: str) -> None:
+        try:
+            resource = self._kube.get(f"{self.reconciler.connectors}/{quote(name)}")
+            if resource is None:
+                self._delete(name)
+            elif self._uses_resources():
+                self.reconciler.reconcile(resource)
+        except (KubeError, WorkerError):
+            # The real operator also tries again later. Until then nothing else must wait.
+            self._ended.wait(_STEP)
+            self._enqueue(name)
+
+    # ---- the KafkaConnect
+
+    def _uses_resources(self) -> bool:
+        found = self._kube.get(self._path)
+        annotations: dict[str, Any] = (found or {}).get("metadata", {}).get("annotations") or {}
+        return annotations.get(USE_RESOURCES) == "true" and annotations.get(PAUSE) != "true"
+
+    def _full(self) -> bool:
+        """The full reconciliation: report the KafkaConnect, and delete every connector that has no resource."""
+        try:
+            found = self._kube.get(self._path)
+            if found is None:
+                return False
+            self._report(found)
+            if self._uses_resources():
+                named = self._kube.items(self.reconciler.connectors, labelSelector=f"{CLUSTER}={self._connect}")
+                names = {str(resource["metadata"]["name"]) for resource in named}
+                for name in set(self._workers.call("GET", "/connectors")) - names:
+                    self._delete(name)
+                for name in names:
+                    self._enqueue(name)
+        except (KubeError, WorkerError):
+            return False
+        return True
+
+    def _report(self, found: dict[str, Any]) -> None:
+        status = {
+            "conditions": [{"type": "Ready", "status": "True"}],
+            "observedGeneration": found["metadata"]["generation"],
+            "connectorPlugins": self._workers.call("GET", "/connector-plugins"),
+        }
+        present = found.get("status") or {}
+        if any(present.get(key) != value for key, value in status.items()):
+            self._kube.patch(f"{self._path}/status", {"status": status})
+
+    def _delete(self, name: str) -> None:
+        try:
+            self._workers.call("DELETE", connector_path(name))
+        except WorkerError as error:
+            if error.status != 404:
+                raise
