@@ -53,11 +53,11 @@ class Kube:
         else:
             self.call("PUT", path, body, {"fieldManager": self._manager})
 
-    def watch(self, path: str) -> Iterator[dict[str, Any]]:
-        """Yield an event for each resource that exists, then for each change, until the connection ends."""
+    def watch(self, path: str, version: str) -> Iterator[dict[str, Any]]:
+        """Yield an event for each change after the resource version ``version``, for a second or so."""
         connection = self._connection(SECONDS)
         try:
-            query = urlencode({"watch": "true", "timeoutSeconds": int(SECONDS) - 1})
+            query = urlencode({"watch": "true", "timeoutSeconds": 1, "resourceVersion": version})
             connection.request("GET", f"{path}?{query}", headers=self._headers("GET"))
             answer = connection.getresponse()
             if answer.status != 200:

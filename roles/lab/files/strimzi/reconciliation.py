@@ -68,7 +68,8 @@ class Reconciler:
         self._maps = f"/api/v1/namespaces/{namespace}/configmaps"
         self.connectors = f"/apis/{GROUP}/{api}/namespaces/{namespace}/kafkaconnectors"
 
-    def reconcile(self, resource: dict[str, Any]) -> None:
+    def reconcile(self, resource: dict[str, Any]) -> bool:
+        """Carry out one resource. Returns whether the worker shows the wanted state, or is not asked for it."""
         one = Pass(resource)
         if one.annotation(PAUSE) == "true":
             one.conditions.append({"type": "ReconciliationPaused", "status": "True"})
@@ -80,6 +81,8 @@ class Reconciler:
                 reason = "ConnectRestException"
                 one.conditions.append({"type": "NotReady", "status": "True", "reason": reason, "message": str(error)})
         self._write_status(one)
+        shown = one.connector_status and one.connector_status["connector"]["state"]
+        return shown in (None, STATES[one.state], "FAILED")
 
     def _carry_out(self, one: Pass) -> None:
         self._configure(one)
