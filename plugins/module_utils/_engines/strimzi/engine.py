@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from ..._core.errors import DrError
@@ -21,7 +22,7 @@ from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import Naming
 from ..._core.partition import Partition
 from ..._core.waiting import Bounds
-from ..._kafka.client import Kafka
+from ..._kafka.client import Kafka, connect
 from ..._kafka.connect_offsets import ConnectOffsets
 from ..._kafka.groups import may_have_members
 from ..._module import Result
@@ -124,42 +125,55 @@ class StrimziEngine(ConnectEngine):
 
 
 class _Evidence:
-    """What Kafka itself shows of the workers of one site."""
+    """What Kafka itself shows of the workers of one site. Connects only if the caller has no connection."""
 
-    def __init__(self, alias: str, kafka: Mapping[str, Kafka]) -> None:
-        self._alias, self._kafka = alias, kafka
+    def __init__(self, alias: str, cluster: Mapping[str, Any], kafka: Mapping[str, Kafka], timeout: float) -> None:
+        self._alias, self._cluster, self._timeout = alias, cluster, timeout
+        self._others = {other: one for other, one in kafka.items() if other != alias}
+        self._given = kafka.get(alias)
+
+    @cached_property
+    def _kafka(self) -> Kafka:
+        """The cluster that the workers must write to."""
+        if self._given is not None:
+            return self._given
+        options = {
+            "bootstrap_servers": self._cluster["bootstrap_servers"],
+            "client": self._cluster.get("admin_client") or self._cluster.get("client") or {},
+            "expected_cluster_id": self._cluster.get("cluster_id"),
+            "request_timeout": self._timeout,
+        }
+        return connect(options)
 
     def cluster_id(self, group: str) -> str:
         """Return the id of the cluster that has the workers' group: this site's own first.
 
         A KafkaConnect names addresses only, which need not be those of the inventory. Raises ``workers_unknown``.
         """
-        aliases = sorted(self._kafka, key=lambda alias: alias != self._alias)
-        for alias in aliases:
-            if may_have_members(self._kafka[alias], group):
-                return self._kafka[alias].cluster_id
+        for kafka in (self._kafka, *self._others.values()):
+            if may_have_members(kafka, group):
+                return kafka.cluster_id
         raise DrError(
             "workers_unknown",
-            f"No worker of the KafkaConnect for {self._alias} is connected to {' or '.join(aliases)}: the group"
-            f' "{group}" does not exist there.',
+            f'No worker of the KafkaConnect for {self._alias} is connected to {self._alias}: the group "{group}" does'
+            " not exist there.",
             "Check that the KafkaConnect is Ready, that its bootstrapServers are those of this cluster, and that this"
             " account may DESCRIBE the group.",
         )
 
     def stored(self, topic: str, connector: str, source: str) -> OffsetReader:
         """The reader of the offsets topic on the site's own cluster."""
-        return ConnectOffsets(self._kafka[self._alias], topic, connector, source)
+        return ConnectOffsets(self._kafka, topic, connector, source)
 
 
 def open_engine(
     clusters: Mapping[str, Mapping[str, Any]], naming: Naming, kafka: Mapping[str, Kafka], timeout: float
 ) -> StrimziEngine:
-    """Open the engine. ``clusters``: alias -> {strimzi: site}. ``kafka``: by alias, for the workers' topics."""
+    """Open the engine. ``clusters``: alias -> {strimzi: site, bootstrap_servers, client}. ``kafka``: by alias."""
     clients = {}
     for alias, cluster in clusters.items():
         if cluster.get("strimzi"):
-            evidence = _Evidence(alias, kafka)
-            clients[alias] = StrimziClient(
-                Site(cluster["strimzi"], timeout), timeout, evidence.stored, evidence.cluster_id
-            )
+            evidence = _Evidence(alias, cluster, kafka, timeout)
+            site = Site(cluster["strimzi"], timeout)
+            clients[alias] = StrimziClient(site, timeout, evidence.stored, evidence.cluster_id)
     return StrimziEngine(clients, naming, application_of(clusters))
