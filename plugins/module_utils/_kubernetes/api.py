@@ -30,6 +30,7 @@ __all__ = ["MANAGER", "Kind", "KubernetesApi", "KubernetesError", "Resource"]
 MANAGER = "switchback.kafka_dr"
 PEER = Peer("Kubernetes", "kubernetes", "an API server", "https://host:6443")
 _WRITE = f"?fieldManager={MANAGER}&fieldValidation=Strict"
+_STRICT, _NO_PATH = "strict decoding error", "404 page not found"
 _CODES = {403: "kubernetes_forbidden", 404: "kubernetes_not_found", 409: "kubernetes_conflict"}
 
 #: A resource as the API server returns it.
@@ -57,14 +58,16 @@ class Kind:
 
 
 class KubernetesError(DrError):
-    """The API server refused a request. ``status``: HTTP status. ``text``: the server's message.
+    """The API server refused a request. ``status``: HTTP status. ``text``: the server's whole message.
 
     A conflict (409) is retriable: the caller reads the resource again and repeats its change.
     """
 
     def __init__(self, status: int, text: str, doing: str, endpoint: str, hint: str) -> None:
         code = _CODES.get(status, "kubernetes_invalid" if status in (400, 422) else "kubernetes_error")
-        message = f'Kubernetes at "{endpoint}" refused {doing} ({status}): {text.rstrip(".")}.'
+        # The server repeats the whole resource before the reason.
+        reason = one_line(text[text.find(_STRICT) :] if _STRICT in text else text).rstrip(".")
+        message = f'Kubernetes at "{endpoint}" refused {doing} ({status}): {reason}.'
         super().__init__(code, message, hint, endpoint, retriable=status == 409)
         self.status = status
         self.text = text
@@ -161,8 +164,10 @@ class KubernetesApi(HttpClient):
 
     def _failure(self, outcome: Answer, answer: Mapping[str, Any] | None, doing: str) -> DrError:
         status = outcome.status
-        own = answer is not None and answer.get("kind") == "Status"
-        text = one_line(str(answer.get("message") if answer and own else outcome.text)) or "an empty body"
+        # For a path that it does not serve, the API server answers with this text instead of JSON.
+        own = outcome.text == _NO_PATH or (answer is not None and answer.get("kind") == "Status")
+        full = str((answer or {}).get("message") or outcome.text)
+        text = one_line(full) or "an empty body"
         if status == 401:
             return LockedOut(
                 "kubernetes_not_authorized",
@@ -171,7 +176,7 @@ class KubernetesApi(HttpClient):
                 self.url,
             )
         if own and status < 500 and status != 429:
-            return KubernetesError(status, text, doing, self.url, _HINTS.get(status, _HINT))
+            return KubernetesError(status, full, doing, self.url, _HINTS.get(status, _HINT))
         return Unreachable(
             "kubernetes_unexpected",
             f'"{self.url}" returned {status} to {doing}, wanted JSON of Kubernetes: {text}',

@@ -177,6 +177,8 @@ class StrimziClient:
         if stopped:
             self._await_stopped(name)
             self.configure(name, config)
+            # The status must be that of this change when another process reads it.
+            self._looks.settle(name)
 
     def _await_stopped(self, name: str) -> None:
         bounds = self._resources.operator_bounds

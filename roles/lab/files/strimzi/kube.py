@@ -14,6 +14,7 @@ from urllib.parse import urlencode, urlsplit
 
 SECONDS = 10.0
 MERGE = "application/merge-patch+json"
+APPLY = "application/apply-patch+yaml"
 
 
 class KubeError(Exception):
@@ -45,6 +46,10 @@ class Kube:
     def patch(self, path: str, body: Any) -> dict[str, Any]:
         return self.call("PATCH", path, body, {"fieldManager": self._manager})
 
+    def apply(self, path: str, body: Any) -> dict[str, Any]:
+        """Server-side apply, which makes this client's manager the owner of the fields."""
+        return self.call("PATCH", path, body, {"fieldManager": self._manager, "force": "true"}, APPLY)
+
     def write(self, folder: str, body: dict[str, Any]) -> None:
         """Create a resource, or replace its content."""
         path = f"{folder}/{body['metadata']['name']}"
@@ -69,11 +74,15 @@ class Kube:
         finally:
             connection.close()
 
-    def call(self, method: str, path: str, body: Any = None, query: dict[str, str] | None = None) -> dict[str, Any]:
+    def call(
+        self, method: str, path: str, body: Any = None, query: dict[str, str] | None = None, content: str = ""
+    ) -> dict[str, Any]:
         connection = self._connection(SECONDS)
         try:
             data = None if body is None else json.dumps(body)
-            connection.request(method, path + (f"?{urlencode(query)}" if query else ""), data, self._headers(method))
+            connection.request(
+                method, path + (f"?{urlencode(query)}" if query else ""), data, self._headers(method, content)
+            )
             answer = connection.getresponse()
             text = answer.read().decode("utf-8", "replace")
         except (OSError, http.client.HTTPException) as error:
@@ -85,8 +94,8 @@ class Kube:
         found: dict[str, Any] = json.loads(text)
         return found
 
-    def _headers(self, method: str) -> dict[str, str]:
-        content = MERGE if method == "PATCH" else "application/json"
+    def _headers(self, method: str, content: str = "") -> dict[str, str]:
+        content = content or (MERGE if method == "PATCH" else "application/json")
         return {"Authorization": f"Bearer {self._token}", "Content-Type": content, "Accept": "application/json"}
 
     def _connection(self, timeout: float) -> http.client.HTTPConnection:
