@@ -51,6 +51,7 @@ _MODULES = "ansible_collections.switchback.kafka_dr.plugins.modules"
 # Modules that run while applications are stopped.
 _NEEDED_FAST = (
     "client_control",
+    "client_workload",
     "dr_arrival_info",
     "dr_barrier",
     "dr_disaster",
