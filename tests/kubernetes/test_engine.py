@@ -439,6 +439,8 @@ def test_connectors_of_a_mirror_maker_are_reported_and_not_mistaken_for_ours(pla
     assert engine.competing_flows("P", "B", ["Other"]) == []
     found = engine.connectors_to("B")
     assert [(one.name, one.part, one.state) for one in found] == [(f"mm2/{SOURCE}", "source", "RUNNING")]
+    # Unknown, not none.
+    assert found[0].replicated is None
 
 
 def test_a_resource_of_another_connector_is_not_changed(place: Place) -> None:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from ..._core.changes import Outcome
 from ..._core.errors import DrError
 from ..._core.flows.goals import FlowGoal
 from ..._core.flows.pair_spec import PairSpec
@@ -118,6 +119,13 @@ class StrimziEngine(ConnectEngine):
         if all(name not in listed or listed[name].stopped for name in names):
             return result
         return joined([result, super().stop(source, target, final, bounds, check, awaited)])
+
+    def forget(self, lost: str, remaining: str, check: bool) -> list[Outcome]:
+        """Reset the offsets of both source connectors. Raises ``operator_too_old`` before the first change."""
+        for client in self._clients.values():
+            if not client.site.lists_offsets():
+                raise old_operator(client.site, "the playbook rebuild")
+        return super().forget(lost, remaining, check)
 
     def offsets(self, source: str, target: str) -> StrimziStoredOffsets:
         """The stored offsets of the source connector."""
