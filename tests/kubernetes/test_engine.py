@@ -386,6 +386,15 @@ def test_a_state_that_a_gitops_controller_owns_is_refused(
     assert place.kube.get(place.path())["spec"]["state"] == "running"  # type: ignore[index]
 
 
+def test_a_secret_in_plain_text_is_refused_before_a_change(place: Place) -> None:
+    config = {**CONFIG, "source.cluster.sasl.jaas.config": "it password=x;"}
+    text = refused("secret_in_resource", lambda: place.client().validate(CONFIG["connector.class"], config))
+    assert "source.cluster.sasl.jaas.config" in text
+    assert "password=x" not in text
+    reference = {**CONFIG, "source.cluster.sasl.jaas.config": "${secrets:kafka/kafka-dr:jaas}"}
+    assert place.client().validate(CONFIG["connector.class"], reference) == {}
+
+
 def test_a_persons_earlier_change_is_no_owner(place: Place) -> None:
     place.running()
     place.kube.patch(place.path(), {"spec": {"state": "stopped"}})

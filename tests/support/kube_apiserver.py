@@ -113,7 +113,7 @@ def _await_ready(cluster: Cluster, started: list[subprocess.Popen[bytes]], folde
     last = ""
     while time.monotonic() < end:
         ended = [process for process in started if process.poll() is not None]
-        assert not ended, f"{ended[0].args} ended with {ended[0].returncode}; see the logs in {folder}"
+        assert not ended, f"A server ended with {ended[0].returncode}; see the logs in {folder}"
         try:
             # A custom resource needs the default namespace, which appears last.
             if cluster.kube().get("/api/v1/namespaces/default"):

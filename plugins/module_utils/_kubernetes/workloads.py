@@ -7,8 +7,7 @@ A workload counts as stopped when no pod of it is left: a pod that terminates ma
 remembered is an annotation of the workload, so that another run can start it.
 
 Sources: https://kubernetes.io/docs/concepts/workloads/controllers/deployment/,
-https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/ (an HPA does nothing at 0 replicas),
-https://keda.sh/docs/latest/concepts/scaling-deployments/ (annotation autoscaling.keda.sh/paused).
+https://kubernetes.io/docs/tasks/run-application/horizontal-pod-autoscale/ (an HPA does nothing at 0 replicas).
 
 Private to this collection: may change in any release.
 """
@@ -23,20 +22,17 @@ from typing import Any
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.waiting import Bounds, wait_until
-from .api import Kind, KubernetesApi, KubernetesError, Resource
+from .api import Kind, KubernetesApi, Resource
 from .ownership import gitops_tool, owner_of, suspension
+from .scalers import pause, resume
 
 __all__ = ["Endpoint", "Workload"]
 
 #: The number of replicas to scale back to.
 REPLICAS = "kafka-dr.switchback/replicas"
-#: On a ScaledObject: this collection has paused it.
-PAUSED_BY_US = "kafka-dr.switchback/paused"
-_KEDA_PAUSED = "autoscaling.keda.sh/paused"
 _KINDS = {"Deployment": Kind("apps/v1", "deployments"), "StatefulSet": Kind("apps/v1", "statefulsets")}
 _ENDPOINTS = {"ConfigMap": Kind("v1", "configmaps"), "Secret": Kind("v1", "secrets")}
 _PODS = Kind("v1", "pods")
-_SCALED_OBJECTS = Kind("keda.sh/v1alpha1", "scaledobjects")
 
 
 @dataclass(frozen=True)
@@ -64,7 +60,7 @@ class Workload:
     def stop(self, bounds: Bounds, check: bool) -> None:
         """Scale to 0, and wait until no pod is left. Raises ``workload_not_stopped`` or ``workload_owned``."""
         self._require_unowned(self._require())
-        self._pause_scalers(check)
+        self.outcomes += pause(self._api, self._namespace, self._name, check)
         self._scale(lambda _replicas, _resource: 0, bounds, check)
         if not check:
             self._await_gone(bounds)
@@ -80,7 +76,7 @@ class Workload:
         if endpoint is not None:
             self._point(endpoint, _replicas(resource), check)
         self._scale(lambda replicas, seen: replicas or self._wanted(seen), bounds, check)
-        self._resume_scalers(check)
+        self.outcomes += resume(self._api, self._namespace, self._name, check)
         if not check:
             self._await_ready(bounds)
 
@@ -200,37 +196,6 @@ class Workload:
             return "its controller has not carried out the change"
         return "" if ready >= wanted else f"{ready} of {wanted} replicas are ready"
 
-    # ---- scalers
-
-    def _scalers(self) -> list[Resource]:
-        """The KEDA ScaledObjects that scale this workload. An HPA at 0 replicas does nothing until it is scaled up."""
-        try:
-            listed = self._api.find_all(_SCALED_OBJECTS, self._namespace)
-        except KubernetesError as error:
-            if error.status == 404:
-                return []  # KEDA is not installed
-            raise
-        targets = [((one.get("spec") or {}).get("scaleTargetRef") or {}).get("name") for one in listed]
-        return [one for one, target in zip(listed, targets, strict=True) if target == self._name]
-
-    def _pause_scalers(self, check: bool) -> None:
-        for scaler in self._scalers():
-            if _annotations(scaler).get(_KEDA_PAUSED) != "true":
-                self._annotate(scaler, "true", check)
-
-    def _resume_scalers(self, check: bool) -> None:
-        """Resume those that this collection has paused."""
-        for scaler in self._scalers():
-            if _annotations(scaler).get(PAUSED_BY_US) == "true":
-                self._annotate(scaler, None, check)
-
-    def _annotate(self, scaler: Resource, paused: str | None, check: bool) -> None:
-        name = scaler["metadata"]["name"]
-        title = f"ScaledObject {self._namespace}/{name}"
-        change = Change("scaler", title, "pause" if paused else "resume", {}, {})
-        body = {"metadata": {"annotations": {_KEDA_PAUSED: paused, PAUSED_BY_US: paused}}}
-        self._carry_out(change, _SCALED_OBJECTS, name, body, check)
-
     # ---- endpoint
 
     def _point(self, endpoint: Endpoint, replicas: int, check: bool) -> None:
@@ -275,10 +240,6 @@ def _replicas(resource: Resource) -> int:
     """The wanted number of replicas; the API server's default is 1."""
     value = (resource.get("spec") or {}).get("replicas")
     return 1 if value is None else int(value)
-
-
-def _annotations(resource: Resource) -> Mapping[str, Any]:
-    return resource["metadata"].get("annotations") or {}
 
 
 def _phase(pod: Resource) -> str:

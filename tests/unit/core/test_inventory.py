@@ -98,7 +98,10 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(groups=[{"name": "g", "modus": "local"}]), 'Did you mean "mode"?'),
     (changed(**client(endpoint_fiel="x")), 'Did you mean "endpoint_file"?'),
     (changed(flow={"task_max": 3}), 'kafka_dr_flow has the unknown key "task_max". Did you mean "tasks_max"?'),
-    (changed(engine="conect"), 'kafka_dr_engine is "conect", wanted one of: connect, srm. Did you mean "connect"?'),
+    (
+        changed(engine="conect"),
+        'kafka_dr_engine is "conect", wanted one of: connect, srm, strimzi. Did you mean "connect"?',
+    ),
     (changed(policy="identiy"), 'Did you mean "identity"?'),
     (changed(group_lag="chekpoint"), 'kafka_dr_group_lag is "chekpoint"'),
     (changed(accept_skips=["setlement"]), 'kafka_dr_accept_skips names "setlement", which is not in kafka_dr_groups'),

@@ -40,7 +40,7 @@ STORED = {("T", 0): 4, ("T", 1): 9}
 def opened(stage: Stage) -> Engine:
     """A new engine, which has no memory of earlier calls."""
     spec = PairSpec.of(stage.pair["spec"])
-    return open_engine(spec.connections, spec.naming, stage.kafka, 0.5)
+    return open_engine(spec.connections, spec.naming, stage.kafka, 1.5)
 
 
 def apply(stage: Stage, state: str, at: str = "", check: bool = False) -> Result:

@@ -11,43 +11,34 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from ..._connect.rest import Connector
 from ..._core.errors import DrError
-from ..._core.partition import Partition
 from ..._core.waiting import wait_until
-from ..._kubernetes.api import KubernetesError, Resource
+from ..._kubernetes.api import KubernetesError
 from .changing import KafkaConnectors
 from .looks import Looks
+from .proving import Proving
 from .resources import (
     CLUSTER_LABEL,
-    MANAGED_BY,
-    NAME,
-    OFFSETS,
     RESTART,
     config_patch,
     connector_name_of,
     connector_of,
     mirror_connectors,
+    new_resource,
+    plain_secrets,
     resource_name,
-    spec_of,
 )
-from .site import CONFIG_MAPS, Site, old_operator
+from .site import Site
+from .stored_offsets import OffsetReader, OffsetsTopic, OffsetWork
 
-__all__ = ["OffsetReader", "StrimziClient"]
+__all__ = ["StrimziClient"]
 
 # A regular expression that no name matches. A connector with it runs, but replicates nothing.
 _NOTHING = "(?!)"
-
-
-class OffsetReader(Protocol):
-    """Reads the stored offsets of one connector from the workers' topic (``ConnectOffsets``)."""
-
-    def last_replicated_offset(self) -> dict[Partition, int]:
-        """Return the offset of the last replicated record by source partition."""
 
 
 class StrimziClient:
@@ -64,12 +55,10 @@ class StrimziClient:
         self.site = site
         self._resources = KafkaConnectors(site, timeout)
         self._looks = Looks(self._resources)
-        self._cluster_id, self._stored = cluster_id, stored
-        self._readers: dict[tuple[str, str], OffsetReader] = {}
-        #: Connectors that are read by looks, and those of them that a look has read.
-        self._proven: set[str] = set()
-        self._looked: set[str] = set()
-        self._can_look = True
+        self._proving = Proving(self._resources, self._looks)
+        self._work = OffsetWork(self._resources, self._looks)
+        self._topic = OffsetsTopic(site, stored)
+        self._cluster_id = cluster_id
 
     @property
     def url(self) -> str:
@@ -93,41 +82,20 @@ class StrimziClient:
 
     def prove(self, names: Iterable[str]) -> None:
         """Read these connectors by looks from now on."""
-        self._proven |= set(names)
+        self._proving.add(names)
 
     def unproven(self, names: Iterable[str]) -> list[str]:
-        """Those connectors that no look has read."""
-        return [name for name in names if self._can_look and name not in self._looked]
+        """Those connectors that no look has read, although the operator can."""
+        return self._proving.unread(names)
 
     def connectors(self) -> dict[str, Connector]:
         """Return the connectors of all KafkaConnector resources of the site, and of all KafkaMirrorMaker2 resources."""
         labels = f"{CLUSTER_LABEL}={self.site.connect}"
         listed = self.site.api.find_all(self.site.kind("kafkaconnectors"), self.site.namespace, labels)
-        resources = {connector_name_of(resource): resource for resource in listed}
-        self._looks.drop(name for name in self._proven if name not in resources)
-        looked = [name for name in sorted(self._proven) if name in resources and self._can_look]
-        # All patches first: the operator then works on one while this client waits for another.
-        for name in looked:
-            self._begin(name)
-        for name in looked if self._can_look else ():
-            resources[name] = self._looks.finish(name).resource
-            self._looked.add(name)
+        resources = self._proving.read({connector_name_of(resource): resource for resource in listed})
         mirrors = self.site.api.find_all(self.site.kind("kafkamirrormaker2s"), self.site.namespace)
         others = {connector.name: connector for one in mirrors for connector in mirror_connectors(one)}
         return {**others, **{name: connector_of(resource) for name, resource in resources.items()}}
-
-    def _begin(self, name: str, spec: Mapping[str, Any] | None = None) -> None:
-        """Begin a look. An operator without looks (before Strimzi 0.44) gets the change alone."""
-        if self._can_look:
-            try:
-                self._looks.begin(name, spec)
-                return
-            except DrError as error:
-                if error.code != "operator_too_old":
-                    raise
-                self._can_look = False
-        if spec:
-            self._resources.change(name, spec, {})
 
     def find(self, name: str) -> Connector | None:
         """Return one connector, even if it has no status yet."""
@@ -140,8 +108,20 @@ class StrimziClient:
         return []
 
     def validate(self, connector_class: str, config: Mapping[str, str]) -> dict[str, Any]:
-        """Empty: no resource asks a worker to validate. The operator reports an error after it has tried."""
-        del connector_class, config
+        """Refuse a secret in plain text, which every reader of the resource would see. Otherwise empty.
+
+        No resource asks a worker to validate: the operator reports an error after it has tried.
+        """
+        del connector_class
+        plain = plain_secrets(config)
+        if plain:
+            raise DrError(
+                "secret_in_resource",
+                f"The setting {', '.join(plain)} would be readable in the KafkaConnector.",
+                "No connector was changed. In kafka_dr_flow.settings, set it to a reference of a config provider, such"
+                " as ${secrets:kafka/kafka-dr:jaas} (docs/kubernetes.md).",
+                self.url,
+            )
         return {}
 
     # ---- changes
@@ -155,17 +135,8 @@ class StrimziClient:
         """
         stopped = initial_state == "STOPPED"
         first = {**config, **{key: _NOTHING for key in ("topics", "groups") if stopped and key in config}}
-        metadata = {
-            "name": resource_name(name),
-            "labels": {CLUSTER_LABEL: self.site.connect, **MANAGED_BY},
-            "annotations": {NAME: name},
-        }
-        body = {
-            "apiVersion": self.site.kind("kafkaconnectors").version,
-            "kind": "KafkaConnector",
-            "metadata": metadata,
-            "spec": spec_of(first, "stopped" if stopped else "running"),
-        }
+        state = "stopped" if stopped else "running"
+        body = new_resource(name, self.site.kind("kafkaconnectors").version, self.site.connect, first, state)
         try:
             self._resources.create(body)
         except KubernetesError as error:
@@ -197,7 +168,7 @@ class StrimziClient:
     def configure(self, name: str, config: Mapping[str, str]) -> None:
         """Replace the whole configuration. The state does not change."""
         self.prove([name])
-        self._begin(name, config_patch(self._resources.require(name), config))
+        self._proving.begin(name, config_patch(self._resources.require(name), config))
 
     def stop(self, name: str) -> None:
         """Set the state to stopped, and ask for a look in the same patch."""
@@ -210,7 +181,7 @@ class StrimziClient:
     def _set_state(self, name: str, state: str) -> None:
         self.prove([name])
         older = {"pause": None} if "pause" in (self._resources.require(name).get("spec") or {}) else {}
-        self._begin(name, {"state": state, **older})
+        self._proving.begin(name, {"state": state, **older})
 
     def restart_failed(self, name: str) -> None:
         """Restart the connector and its tasks if they failed."""
@@ -224,7 +195,7 @@ class StrimziClient:
         """Delete the resource. The operator then deletes the connector, whose stored offsets survive."""
         self._looks.settle(name)
         self._resources.delete(name)
-        self._proven.discard(name)
+        self._proving.discard(name)
 
     def _annotate(self, name: str, key: str, value: str) -> None:
         self._looks.settle(name)
@@ -248,63 +219,19 @@ class StrimziClient:
         found = self._resources.find(name)
         if found is None:
             # Offsets survive the deletion of a connector, under the name of its resource.
-            return {"offsets": self._from_topic(resource_name(name), name.partition("->")[0])}
-        if name in self._proven and self._can_look:
-            self._looks.settle(name)
-            self._begin(name)
-        if name in self._proven and self._can_look:
-            return dict(self._looks.finish(name).offsets)
+            return {"offsets": self._topic.entries(resource_name(name), name.partition("->")[0])}
+        listed = self._proving.offsets(name)
+        if listed is not None:
+            return dict(listed)
         alias = connector_of(found).config.get("source.cluster.alias")
-        return {} if alias is None else {"offsets": self._from_topic(str(found["metadata"]["name"]), alias)}
-
-    def _from_topic(self, made: str, alias: str) -> list[dict[str, Any]]:
-        key = made, alias
-        if key not in self._readers:
-            self._readers[key] = self._stored(self.site.offsets_topic, *key)
-        return [
-            {
-                "partition": {"cluster": alias, "topic": partition.topic, "partition": partition.partition},
-                "offset": {"offset": offset},
-            }
-            for partition, offset in self._readers[key].last_replicated_offset().items()
-        ]
+        return {} if alias is None else {"offsets": self._topic.entries(str(found["metadata"]["name"]), alias)}
 
     def reset_offsets(self, name: str) -> None:
-        """Remove all stored offsets of a STOPPED connector. An operator before 0.44 ignores the annotation."""
-        if not self.site.lists_offsets():
-            raise old_operator(self.site, "a reset of offsets")
-        self._work(name, "reset", {})
+        """Remove all stored offsets of a STOPPED connector."""
+        self.prove([name])
+        self._work.reset(name)
 
     def alter_offsets(self, name: str, entries: Sequence[Mapping[str, Any]]) -> None:
-        """Write the offsets into a ConfigMap, and let the operator set them."""
-        config_map = f"{resource_name(name)}-offsets"
-        self._write_config_map(config_map, self._resources.require(name), {"offsets": list(entries)})
-        self._work(name, "alter", {"alterOffsets": {"fromConfigMap": {"name": config_map}}})
-        self.site.api.delete(CONFIG_MAPS, self.site.namespace, config_map)
-
-    def _work(self, name: str, work: str, spec: Mapping[str, Any]) -> None:
-        self._looks.settle(name)
+        """Set stored offsets of a STOPPED connector."""
         self.prove([name])
-        try:
-            self._resources.change(name, spec, {OFFSETS: work})
-        except KubernetesError as error:
-            if "alterOffsets" in error.text:
-                raise old_operator(self.site, "a change of offsets") from error
-            raise
-        self._resources.settle(name, work)
-
-    def _write_config_map(self, name: str, owner: Resource, content: Mapping[str, Any]) -> None:
-        metadata = owner["metadata"]
-        reference = {key: owner[key] for key in ("apiVersion", "kind")} | {
-            key: metadata[key] for key in ("name", "uid")
-        }
-        body = {
-            "apiVersion": "v1",
-            "kind": "ConfigMap",
-            "metadata": {"name": name, "labels": dict(MANAGED_BY), "ownerReferences": [reference]},
-            "data": {"offsets.json": json.dumps(content)},
-        }
-        if self.site.api.find(CONFIG_MAPS, self.site.namespace, name) is None:
-            self.site.api.create(CONFIG_MAPS, self.site.namespace, body)
-        else:
-            self.site.api.replace(CONFIG_MAPS, self.site.namespace, name, body)
+        self._work.alter(name, entries)

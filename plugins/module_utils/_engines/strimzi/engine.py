@@ -31,9 +31,10 @@ from ..base import SiteSettings, joined
 from ..connect.applying import apply_goals
 from ..connect.engine import ConnectEngine, application_of
 from ..connect.offsets import ConnectStoredOffsets
-from .client import OffsetReader, StrimziClient
+from .client import StrimziClient
 from .inventory import CAPABILITIES
 from .site import Site, old_operator
+from .stored_offsets import OffsetReader
 
 __all__ = ["StrimziEngine", "open_engine"]
 

@@ -18,6 +18,7 @@ from typing import Any
 from ..._connect.rest import Connector, Task, parse_connector
 from ..._core.errors import DrError
 from ..._core.resources.connector_settings import as_text
+from ..._core.security import is_secret
 from ..._kubernetes.api import Resource
 
 __all__ = [
@@ -32,6 +33,8 @@ __all__ = [
     "connector_name_of",
     "connector_of",
     "mirror_connectors",
+    "new_resource",
+    "plain_secrets",
     "resource_name",
     "settled_generation",
     "spec_of",
@@ -110,6 +113,25 @@ def config_of(resource: Resource) -> dict[str, str]:
 def spec_of(config: Mapping[str, str], state: str) -> dict[str, Any]:
     """The specification of a connector with this configuration. ``state``: ``running`` or ``stopped``."""
     return {**_fields(config), "state": state, "config": _settings(config)}
+
+
+def new_resource(name: str, version: str, connect: str, config: Mapping[str, str], state: str) -> dict[str, Any]:
+    """The KafkaConnector to create. ``version``: its API version. ``connect``: the KafkaConnect of its workers."""
+    return {
+        "apiVersion": version,
+        "kind": "KafkaConnector",
+        "metadata": {
+            "name": resource_name(name),
+            "labels": {CLUSTER_LABEL: connect, **MANAGED_BY},
+            "annotations": {NAME: name},
+        },
+        "spec": spec_of(config, state),
+    }
+
+
+def plain_secrets(config: Mapping[str, str]) -> list[str]:
+    """The settings whose secret is readable, because it is no reference of a config provider (KIP-297)."""
+    return sorted(key for key, value in config.items() if is_secret(key) and value and "${" not in value)
 
 
 def config_patch(resource: Resource, config: Mapping[str, str]) -> dict[str, Any]:
