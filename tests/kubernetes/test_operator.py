@@ -24,6 +24,7 @@ from strimzi_crds import GROUP
 NAME = "p-b.source"
 OFFSETS = "strimzi.io/connector-offsets"
 CLASS = "org.apache.kafka.connect.mirror.MirrorSourceConnector"
+WORD = "a refusal of Kafka Connect"
 T0 = {"cluster": "P", "partition": 0, "topic": "T"}
 
 
@@ -254,10 +255,10 @@ def test_a_refused_configuration_is_reported_as_not_ready(start: Start) -> None:
     found, _workers, _operator = start()
     found.create("running")
     until(lambda: found.shown() == ("RUNNING", 2))
-    found.patch({"config": {"fails": "no such class"}})
+    found.patch({"config": {"fails": WORD}})
 
     def refusal() -> Any:
         return [one for one in found.get()["status"]["conditions"] if one["type"] == "NotReady"]
 
     until(refusal)
-    assert "no such class" in refusal()[0]["message"]
+    assert WORD in refusal()[0]["message"]

@@ -55,7 +55,7 @@ def control(
     """
     bounds = Bounds(timeout, _SLEEP)
     with ThreadPoolExecutor(max_workers=max(1, min(16, len(workloads)))) as pool:
-        rows = list(pool.map(lambda one: _handle(one, starts, bounds, request_timeout, check), workloads))
+        rows = list(pool.map(lambda workload: _handle(workload, starts, bounds, request_timeout, check), workloads))
     result = Result(
         outcomes=[outcome for row in rows for outcome in row.outcomes],
         extra={"clients": [row.shown() for row in rows]},

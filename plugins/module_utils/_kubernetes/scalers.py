@@ -28,14 +28,14 @@ _KIND = Kind("keda.sh/v1alpha1", "scaledobjects")
 
 def pause(api: KubernetesApi, namespace: str, workload: str, check: bool) -> list[Outcome]:
     """Pause the ScaledObjects of ``workload`` that are active."""
-    active = [one for one in _scalers(api, namespace, workload) if _annotations(one).get(_PAUSED) != "true"]
-    return [_annotate(api, namespace, one, "true", check) for one in active]
+    active = [scaler for scaler in _scalers(api, namespace, workload) if _annotations(scaler).get(_PAUSED) != "true"]
+    return [_annotate(api, namespace, scaler, "true", check) for scaler in active]
 
 
 def resume(api: KubernetesApi, namespace: str, workload: str, check: bool) -> list[Outcome]:
     """Resume the ScaledObjects of ``workload`` that this collection has paused."""
-    ours = [one for one in _scalers(api, namespace, workload) if _annotations(one).get(OURS) == "true"]
-    return [_annotate(api, namespace, one, None, check) for one in ours]
+    ours = [scaler for scaler in _scalers(api, namespace, workload) if _annotations(scaler).get(OURS) == "true"]
+    return [_annotate(api, namespace, scaler, None, check) for scaler in ours]
 
 
 def _scalers(api: KubernetesApi, namespace: str, workload: str) -> list[Resource]:
@@ -45,8 +45,8 @@ def _scalers(api: KubernetesApi, namespace: str, workload: str) -> list[Resource
         if error.status == 404:
             return []  # KEDA is not installed
         raise
-    targets = [((one.get("spec") or {}).get("scaleTargetRef") or {}).get("name") for one in listed]
-    return [one for one, target in zip(listed, targets, strict=True) if target == workload]
+    targets = [((scaler.get("spec") or {}).get("scaleTargetRef") or {}).get("name") for scaler in listed]
+    return [scaler for scaler, target in zip(listed, targets, strict=True) if target == workload]
 
 
 def _annotate(api: KubernetesApi, namespace: str, scaler: Resource, paused: str | None, check: bool) -> Outcome:

@@ -83,15 +83,15 @@ class Workload:
     # ---- the workload
 
     def _require(self) -> Resource:
-        found = self._api.find(self._kind, self._namespace, self._name)
-        if found is None:
+        resource = self._api.find(self._kind, self._namespace, self._name)
+        if resource is None:
             raise DrError(
                 "no_workload",
                 f'The {self.title} does not exist on "{self._api.url}".',
                 "Correct workload in kafka_dr_clients.",
                 self._api.url,
             )
-        return found
+        return resource
 
     def _require_unowned(self, resource: Resource) -> None:
         owner = owner_of(resource, "spec", "replicas") or gitops_tool(resource)
@@ -200,13 +200,13 @@ class Workload:
 
     def _point(self, endpoint: Endpoint, replicas: int, check: bool) -> None:
         kind, title = _ENDPOINTS[endpoint.kind], f"{endpoint.kind} {self._namespace}/{endpoint.name}"
-        found = self._api.find(kind, self._namespace, endpoint.name)
+        present = self._api.find(kind, self._namespace, endpoint.name)
         content = endpoint.content
         if endpoint.kind == "Secret":
             content = base64.b64encode(content.encode()).decode()
-        if found is not None and (found.get("data") or {}).get(endpoint.key) == content:
+        if present is not None and (present.get("data") or {}).get(endpoint.key) == content:
             return
-        self._require_changeable(found, title, endpoint)
+        self._require_changeable(present, title, endpoint)
         # In check mode the application still runs.
         if replicas > 0 and not check:
             raise DrError(
@@ -219,13 +219,13 @@ class Workload:
         change = Change("endpoint", f"{title} {endpoint.key}", "write", {}, {"content": "for another cluster"})
         self._carry_out(change, kind, endpoint.name, {"data": {endpoint.key: content}}, check)
 
-    def _require_changeable(self, found: Resource | None, title: str, endpoint: Endpoint) -> None:
+    def _require_changeable(self, present: Resource | None, title: str, endpoint: Endpoint) -> None:
         why = None
-        if found is None:
+        if present is None:
             why, hint = "does not exist", "Create it: the application's pods name it."
-        elif found.get("immutable"):
+        elif present.get("immutable"):
             why, hint = "is immutable", "Create it anew without immutable: true."
-        elif (owner := owner_of(found, "data", endpoint.key)) and not self._gitops_suspended:
+        elif (owner := owner_of(present, "data", endpoint.key)) and not self._gitops_suspended:
             why, hint = f"belongs to {owner}, which would set it back", suspension(owner, ("data", endpoint.key))
         if why is not None:
             raise DrError(
@@ -250,11 +250,11 @@ def _phase(pod: Resource) -> str:
 def _selector(selector: Mapping[str, Any]) -> str:
     """The label selector of a workload as text."""
     parts = [f"{key}={value}" for key, value in (selector.get("matchLabels") or {}).items()]
-    for one in selector.get("matchExpressions") or []:
-        values: Sequence[str] = one.get("values") or []
+    for expression in selector.get("matchExpressions") or []:
+        values: Sequence[str] = expression.get("values") or []
         words = {"In": "in", "NotIn": "notin"}
-        if one["operator"] in words:
-            parts.append(f"{one['key']} {words[one['operator']]} ({','.join(values)})")
+        if expression["operator"] in words:
+            parts.append(f"{expression['key']} {words[expression['operator']]} ({','.join(values)})")
         else:
-            parts.append(one["key"] if one["operator"] == "Exists" else f"!{one['key']}")
+            parts.append(expression["key"] if expression["operator"] == "Exists" else f"!{expression['key']}")
     return ",".join(parts)

@@ -41,28 +41,28 @@ class KafkaConnectors:
     def find(self, name: str) -> Resource | None:
         """Return the resource of a connector. None: it does not exist. Raises ``resource_name_taken``."""
         made = resource_name(name) if ">" in name else name
-        found = self.site.api.find(self.site.kind("kafkaconnectors"), self.site.namespace, made)
-        if found is not None and made != name and annotation(found, NAME) != name:
+        resource = self.site.api.find(self.site.kind("kafkaconnectors"), self.site.namespace, made)
+        if resource is not None and made != name and annotation(resource, NAME) != name:
             raise DrError(
                 "resource_name_taken",
-                f'The KafkaConnector "{made}" in "{self.site.namespace}" belongs to "{annotation(found, NAME)}"'
+                f'The KafkaConnector "{made}" in "{self.site.namespace}" belongs to "{annotation(resource, NAME)}"'
                 f' (annotation {NAME}), wanted "{name}".',
                 "Delete or rename that resource, or set the annotation if it is the same connector.",
                 self.site.api.url,
             )
-        return found
+        return resource
 
     def require(self, name: str) -> Resource:
         """Return the resource of a connector. Raises ``no_kafka_connector``."""
-        found = self.find(name)
-        if found is None:
+        resource = self.find(name)
+        if resource is None:
             raise DrError(
                 "no_kafka_connector",
                 f'The KafkaConnector of "{name}" does not exist in "{self.site.namespace}".',
                 "Start the same playbook again.",
                 self.site.api.url,
             )
-        return found
+        return resource
 
     def create(self, body: Resource) -> None:
         """Create a resource, after the checks of the site."""

@@ -94,13 +94,13 @@ class StrimziClient:
         listed = self.site.api.find_all(self.site.kind("kafkaconnectors"), self.site.namespace, labels)
         resources = self._proving.read({connector_name_of(resource): resource for resource in listed})
         mirrors = self.site.api.find_all(self.site.kind("kafkamirrormaker2s"), self.site.namespace)
-        others = {connector.name: connector for one in mirrors for connector in mirror_connectors(one)}
+        others = {connector.name: connector for mirror in mirrors for connector in mirror_connectors(mirror)}
         return {**others, **{name: connector_of(resource) for name, resource in resources.items()}}
 
     def find(self, name: str) -> Connector | None:
         """Return one connector, even if it has no status yet."""
-        found = self._resources.find(name)
-        return None if found is None else connector_of(found)
+        resource = self._resources.find(name)
+        return None if resource is None else connector_of(resource)
 
     def task_configs(self, name: str) -> list[dict[str, str]]:
         """Empty: no resource shows the configuration of tasks."""
@@ -141,8 +141,8 @@ class StrimziClient:
             self._resources.create(body)
         except KubernetesError as error:
             # An earlier attempt without a response may have created it.
-            same = error.status == 409 and (found := self._resources.find(name)) is not None
-            if not same or connector_of(found or {}).config != {**first, "name": name}:
+            same = error.status == 409 and (resource := self._resources.find(name)) is not None
+            if not same or connector_of(resource or {}).config != {**first, "name": name}:
                 raise
         self.prove([name])
         if stopped:
@@ -216,15 +216,15 @@ class StrimziClient:
                 "No other connector is affected.",
                 self.url,
             )
-        found = self._resources.find(name)
-        if found is None:
+        resource = self._resources.find(name)
+        if resource is None:
             # Offsets survive the deletion of a connector, under the name of its resource.
             return {"offsets": self._topic.entries(resource_name(name), name.partition("->")[0])}
         listed = self._proving.offsets(name)
         if listed is not None:
             return dict(listed)
-        alias = connector_of(found).config.get("source.cluster.alias")
-        return {} if alias is None else {"offsets": self._topic.entries(str(found["metadata"]["name"]), alias)}
+        alias = connector_of(resource).config.get("source.cluster.alias")
+        return {} if alias is None else {"offsets": self._topic.entries(str(resource["metadata"]["name"]), alias)}
 
     def reset_offsets(self, name: str) -> None:
         """Remove all stored offsets of a STOPPED connector."""

@@ -138,7 +138,7 @@ class _Evidence:
 
     def __init__(self, alias: str, cluster: Mapping[str, Any], kafka: Mapping[str, Kafka], timeout: float) -> None:
         self._alias, self._cluster, self._timeout = alias, cluster, timeout
-        self._others = {other: one for other, one in kafka.items() if other != alias}
+        self._others = {other: connection for other, connection in kafka.items() if other != alias}
         self._given = kafka.get(alias)
 
     @cached_property

@@ -113,11 +113,11 @@ class Looks:
 
     def _read(self, name: str, look: _Pending) -> Mapping[str, Any]:
         site = self._connectors.site
-        found = site.api.find(CONFIG_MAPS, site.namespace, look.config_map)
+        config_map = site.api.find(CONFIG_MAPS, site.namespace, look.config_map)
         try:
-            offsets = json.loads((found or {}).get("data", {})[_KEY])
+            offsets = json.loads((config_map or {}).get("data", {})[_KEY])
         except (KeyError, ValueError):
-            state = "does not exist" if found is None else f"has no JSON in {_KEY}"
+            state = "does not exist" if config_map is None else f"has no JSON in {_KEY}"
             raise Unreachable(
                 "operator_silent",
                 f'The operator removed the annotation of "{name}", but the ConfigMap "{look.config_map}" {state}.',

@@ -64,9 +64,9 @@ class Proving:
             # All patches first: the operator then works on one while this client waits for another.
             for name in looked:
                 self.begin(name)
-            found = {name: self._looks.finish(name).resource for name in looked if self._can_look}
-            self._read |= set(found)
-            return {**resources, **found}
+            read_by_looks = {name: self._looks.finish(name).resource for name in looked if self._can_look}
+            self._read |= set(read_by_looks)
+            return {**resources, **read_by_looks}
 
     def offsets(self, name: str) -> Mapping[str, Any] | None:
         """Return the stored offsets by a look of their own. None: this connector is not read by looks."""

@@ -201,7 +201,9 @@ def mirror_connectors(resource: Resource) -> list[Connector]:
     state is that of the last reconciliation, which may be two minutes old.
     """
     prefix, spec = resource["metadata"]["name"], resource.get("spec") or {}
-    reported = {str(one.get("name")): one for one in (resource.get("status") or {}).get("connectors") or []}
+    reported = {
+        str(connector.get("name")): connector for connector in (resource.get("status") or {}).get("connectors") or []
+    }
     connectors = []
     for mirror in spec.get("mirrors") or []:
         source = (mirror.get("source") or {}).get("alias") or mirror.get("sourceCluster")

@@ -69,25 +69,26 @@ class Site:
     @cached_property
     def worker(self) -> Resource:
         """The KafkaConnect. Raises an error if its connectors cannot be controlled by resources."""
-        found = self.api.find(self.kind("kafkaconnects"), self.namespace, self.connect)
+        resource = self.api.find(self.kind("kafkaconnects"), self.namespace, self.connect)
         where = f'The KafkaConnect "{self.connect}" in the namespace "{self.namespace}"'
-        if found is None:
+        if resource is None:
             raise DrError(
                 "no_kafka_connect",
                 f'{where} does not exist on "{self.api.url}".',
                 "Correct namespace and connect in kafka_dr_strimzi, or create the KafkaConnect.",
                 self.api.url,
             )
-        if annotation(found, USE_RESOURCES) != "true":
+        use = annotation(resource, USE_RESOURCES)
+        if use != "true":
             raise DrError(
                 "resources_not_used",
-                f'{where} has the annotation {USE_RESOURCES} "{annotation(found, USE_RESOURCES) or "not set"}", wanted'
+                f'{where} has the annotation {USE_RESOURCES} "{use or "not set"}", wanted'
                 ' "true": the operator ignores KafkaConnector resources.',
                 "Set the annotation. The operator then deletes every connector of these workers that has no resource.",
                 self.api.url,
             )
-        self.require_reconciled(found, where)
-        return found
+        self.require_reconciled(resource, where)
+        return resource
 
     def require_usable(self) -> None:
         """Raise the errors of :attr:`worker`."""

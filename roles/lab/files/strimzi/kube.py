@@ -40,8 +40,8 @@ class Kube:
             raise
 
     def items(self, path: str, **query: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = self.call("GET", path, query=query)["items"]
-        return found
+        listed: list[dict[str, Any]] = self.call("GET", path, query=query)["items"]
+        return listed
 
     def patch(self, path: str, body: Any) -> dict[str, Any]:
         return self.call("PATCH", path, body, {"fieldManager": self._manager})
@@ -91,8 +91,8 @@ class Kube:
             connection.close()
         if answer.status >= 300:
             raise KubeError(answer.status, text)
-        found: dict[str, Any] = json.loads(text)
-        return found
+        parsed: dict[str, Any] = json.loads(text)
+        return parsed
 
     def _headers(self, method: str, content: str = "") -> dict[str, str]:
         content = content or (MERGE if method == "PATCH" else "application/json")

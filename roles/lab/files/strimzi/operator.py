@@ -117,17 +117,17 @@ class Operator:
     # ---- the KafkaConnect
 
     def _uses_resources(self) -> bool:
-        found = self._kube.get(self._path)
-        annotations: dict[str, Any] = (found or {}).get("metadata", {}).get("annotations") or {}
+        connect = self._kube.get(self._path)
+        annotations: dict[str, Any] = (connect or {}).get("metadata", {}).get("annotations") or {}
         return annotations.get(USE_RESOURCES) == "true" and annotations.get(PAUSE) != "true"
 
     def _full(self) -> bool:
         """The full reconciliation: report the KafkaConnect, and delete every connector that has no resource."""
         try:
-            found = self._kube.get(self._path)
-            if found is None:
+            connect = self._kube.get(self._path)
+            if connect is None:
                 return False
-            self._report(found)
+            self._report(connect)
             if self._uses_resources():
                 named = self._kube.items(self.reconciler.connectors, labelSelector=f"{CLUSTER}={self._connect}")
                 names = {str(resource["metadata"]["name"]) for resource in named}
@@ -139,13 +139,13 @@ class Operator:
             return False
         return True
 
-    def _report(self, found: dict[str, Any]) -> None:
+    def _report(self, connect: dict[str, Any]) -> None:
         status = {
             "conditions": [{"type": "Ready", "status": "True"}],
-            "observedGeneration": found["metadata"]["generation"],
+            "observedGeneration": connect["metadata"]["generation"],
             "connectorPlugins": self._workers.call("GET", "/connector-plugins"),
         }
-        present = found.get("status") or {}
+        present = connect.get("status") or {}
         if any(present.get(key) != value for key, value in status.items()):
             self._kube.patch(f"{self._path}/status", {"status": status})
 

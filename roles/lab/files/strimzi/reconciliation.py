@@ -70,95 +70,99 @@ class Reconciler:
 
     def reconcile(self, resource: dict[str, Any]) -> bool:
         """Carry out one resource. Returns whether the worker shows the wanted state, or is not asked for it."""
-        one = Pass(resource)
-        if one.annotation(PAUSE) == "true":
-            one.conditions.append({"type": "ReconciliationPaused", "status": "True"})
+        current = Pass(resource)
+        if current.annotation(PAUSE) == "true":
+            current.conditions.append({"type": "ReconciliationPaused", "status": "True"})
         else:
             try:
-                self._carry_out(one)
-                one.conditions.append({"type": "Ready", "status": "True"})
+                self._carry_out(current)
+                current.conditions.append({"type": "Ready", "status": "True"})
             except WorkerError as error:
                 reason = "ConnectRestException"
-                one.conditions.append({"type": "NotReady", "status": "True", "reason": reason, "message": str(error)})
-        self._write_status(one)
-        shown = one.connector_status and one.connector_status["connector"]["state"]
-        return shown in (None, STATES[one.state], "FAILED")
+                current.conditions.append(
+                    {"type": "NotReady", "status": "True", "reason": reason, "message": str(error)}
+                )
+        self._write_status(current)
+        shown = current.connector_status and current.connector_status["connector"]["state"]
+        return shown in (None, STATES[current.state], "FAILED")
 
-    def _carry_out(self, one: Pass) -> None:
-        self._configure(one)
-        self._set_state(one)
-        self._restart(one)
+    def _carry_out(self, current: Pass) -> None:
+        self._configure(current)
+        self._set_state(current)
+        self._restart(current)
         if self._version >= OFFSETS_SINCE:
-            self._manage_offsets(one)
-        one.connector_status = self._workers.call("GET", connector_path(one.name, "status"))
+            self._manage_offsets(current)
+        current.connector_status = self._workers.call("GET", connector_path(current.name, "status"))
 
-    def _configure(self, one: Pass) -> None:
+    def _configure(self, current: Pass) -> None:
         """Below 1.2 a connector is created by PUT, so it runs until its state is set."""
-        config = one.config()
+        config = current.config()
         try:
-            present = self._workers.call("GET", connector_path(one.name, "config"))
+            present = self._workers.call("GET", connector_path(current.name, "config"))
         except WorkerError as error:
             if error.status != 404:
                 raise
             if self._version >= CREATE_STOPPED_SINCE:
-                state = STATES[one.state]
-                self._workers.call("POST", "/connectors", {"name": one.name, "config": config, "initial_state": state})
+                state = STATES[current.state]
+                self._workers.call(
+                    "POST", "/connectors", {"name": current.name, "config": config, "initial_state": state}
+                )
                 return
             present = None
         if present != config:
-            self._workers.call("PUT", connector_path(one.name, "config"), config)
+            self._workers.call("PUT", connector_path(current.name, "config"), config)
 
-    def _state(self, one: Pass) -> str | None:
+    def _state(self, current: Pass) -> str | None:
         """The connector's state. None: a new connector has no status yet."""
         try:
-            status = self._workers.call("GET", connector_path(one.name, "status"))
+            status = self._workers.call("GET", connector_path(current.name, "status"))
         except WorkerError as error:
             if error.status == 404:
                 return None
             raise
         return str(status["connector"]["state"])
 
-    def _set_state(self, one: Pass) -> None:
-        present = self._state(one)
+    def _set_state(self, current: Pass) -> None:
+        present = self._state(current)
         calls = {"running": "resume", "paused": "pause", "stopped": "stop"}
-        if one.state == "running" and present in (None, "RUNNING", "FAILED", "UNASSIGNED", "RESTARTING"):
+        if current.state == "running" and present in (None, "RUNNING", "FAILED", "UNASSIGNED", "RESTARTING"):
             return
-        if present != STATES[one.state]:
-            self._workers.call("PUT", connector_path(one.name, calls[one.state]))
+        if present != STATES[current.state]:
+            self._workers.call("PUT", connector_path(current.name, calls[current.state]))
 
-    def _restart(self, one: Pass) -> None:
-        wanted = one.annotation(RESTART)
+    def _restart(self, current: Pass) -> None:
+        wanted = current.annotation(RESTART)
         if wanted is None:
             return
         options = "&".join(f"{key}={str(key in wanted).lower()}" for key in ("includeTasks", "onlyFailed"))
         try:
-            self._workers.call("POST", connector_path(one.name, "restart") + f"?{options}")
+            self._workers.call("POST", connector_path(current.name, "restart") + f"?{options}")
         except WorkerError as error:
-            one.warn("RestartConnector", str(error))
-        self._remove(one, RESTART)
+            current.warn("RestartConnector", str(error))
+        self._remove(current, RESTART)
 
     # ---- offsets
 
-    def _manage_offsets(self, one: Pass) -> None:
-        work = one.annotation(OFFSETS)
+    def _manage_offsets(self, current: Pass) -> None:
+        work = current.annotation(OFFSETS)
         if work is None:
             return
         try:
             done = {"list": self._list, "alter": self._alter, "reset": self._reset}.get(work)
             if done is None:
-                one.warn("ManageOffsets", f"unknown value {work}")
+                current.warn("ManageOffsets", f"unknown value {work}")
                 return
-            done(one)
+            done(current)
         except (WorkerError, KubeError) as error:
-            one.warn(f"{work.capitalize()}Offsets", str(error))
+            current.warn(f"{work.capitalize()}Offsets", str(error))
             return
-        self._remove(one, OFFSETS)
+        self._remove(current, OFFSETS)
 
-    def _list(self, one: Pass) -> None:
-        name = one.spec["listOffsets"]["toConfigMap"]["name"]
-        offsets = self._workers.call("GET", connector_path(one.name, "offsets"))
-        metadata = one.resource["metadata"]
-        owner = {"apiVersion": one.resource["apiVersion"], "kind": "KafkaConnector"}
+    def _list(self, current: Pass) -> None:
+        name = current.spec["listOffsets"]["toConfigMap"]["name"]
+        offsets = self._workers.call("GET", connector_path(current.name, "offsets"))
+        metadata = current.resource["metadata"]
+        owner = {"apiVersion": current.resource["apiVersion"], "kind": "KafkaConnector"}
         owner |= {key: metadata[key] for key in ("name", "uid")}
         self._kube.write(
             self._maps,
@@ -170,28 +174,30 @@ class Reconciler:
             },
         )
 
-    def _require_stopped(self, one: Pass) -> None:
-        state = self._state(one)
+    def _require_stopped(self, current: Pass) -> None:
+        state = self._state(current)
         if state != "STOPPED":
             raise WorkerError(0, f"the connector is {state}, offsets change only while it is STOPPED")
 
-    def _alter(self, one: Pass) -> None:
-        self._require_stopped(one)
-        found = self._kube.get(f"{self._maps}/{one.spec['alterOffsets']['fromConfigMap']['name']}")
-        if found is None:
+    def _alter(self, current: Pass) -> None:
+        self._require_stopped(current)
+        config_map = self._kube.get(f"{self._maps}/{current.spec['alterOffsets']['fromConfigMap']['name']}")
+        if config_map is None:
             raise KubeError(404, "the ConfigMap of alterOffsets does not exist")
-        self._workers.call("PATCH", connector_path(one.name, "offsets"), json.loads(found["data"]["offsets.json"]))
+        self._workers.call(
+            "PATCH", connector_path(current.name, "offsets"), json.loads(config_map["data"]["offsets.json"])
+        )
 
-    def _reset(self, one: Pass) -> None:
-        self._require_stopped(one)
-        self._workers.call("DELETE", connector_path(one.name, "offsets"))
+    def _reset(self, current: Pass) -> None:
+        self._require_stopped(current)
+        self._workers.call("DELETE", connector_path(current.name, "offsets"))
 
-    def _remove(self, one: Pass, key: str) -> None:
+    def _remove(self, current: Pass, key: str) -> None:
         """Remove an annotation. It stays if the resource was changed since, and the work is done again later."""
-        metadata = one.resource["metadata"]
+        metadata = current.resource["metadata"]
         body = {"metadata": {"resourceVersion": metadata["resourceVersion"], "annotations": {key: None}}}
         try:
-            changed = self._kube.patch(f"{self.connectors}/{one.name}", body)
+            changed = self._kube.patch(f"{self.connectors}/{current.name}", body)
             metadata["resourceVersion"] = changed["metadata"]["resourceVersion"]
         except KubeError as error:
             if error.status not in (404, 409):
@@ -199,17 +205,17 @@ class Reconciler:
 
     # ---- status
 
-    def _write_status(self, one: Pass) -> None:
+    def _write_status(self, current: Pass) -> None:
         status = {
-            "conditions": one.conditions,
-            "observedGeneration": one.resource["metadata"]["generation"],
-            "connectorStatus": one.connector_status,
+            "conditions": current.conditions,
+            "observedGeneration": current.resource["metadata"]["generation"],
+            "connectorStatus": current.connector_status,
         }
-        present = one.resource.get("status") or {}
+        present = current.resource.get("status") or {}
         if all(present.get(key) == value for key, value in status.items()):
             return
         try:
-            self._kube.patch(f"{self.connectors}/{one.name}/status", {"status": status})
+            self._kube.patch(f"{self.connectors}/{current.name}/status", {"status": status})
         except KubeError as error:
             if error.status != 404:
                 raise
