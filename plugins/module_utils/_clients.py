@@ -40,7 +40,8 @@ def control(module: AnsibleModule, clients: list[dict[str, Any]], timeout: float
         rows = list(pool.map(lambda client: _one(module, client, timeout, fencing), clients))
     outcomes = [outcome for row in rows for outcome in row.pop("outcomes")]
     refused = [cause for row in rows for cause in row.pop("refused")]
-    result = Result(outcomes=outcomes, extra={"clients": rows}, warnings=fencing.warnings)
+    warnings = fencing.warnings + [text for client in clients for text in _scale_warning(client)]
+    result = Result(outcomes=outcomes, extra={"clients": rows}, warnings=warnings)
     failed = [row for row in rows if row["error"]]
     if refused:
         result.failure = refused[0]
@@ -52,6 +53,17 @@ def control(module: AnsibleModule, clients: list[dict[str, Any]], timeout: float
             "Read the log of that application, then start the same playbook again.",
         )
     return result
+
+
+def _scale_warning(client: Mapping[str, Any]) -> list[str]:
+    """Warn of a command that scales a workload: it returns before the pods are gone, which may still flush records."""
+    argv = [str(word) for word in client["argv"] or []]
+    if not argv or Path(argv[0]).name not in ("kubectl", "oc") or "scale" not in argv:
+        return []
+    return [
+        f'The command of {client["name"]} is "{" ".join(argv)}", which returns before the pods are gone or ready. Use'
+        ' control "kubernetes", which waits for them (docs/kubernetes.md).'
+    ]
 
 
 def _one(module: AnsibleModule, client: Mapping[str, Any], timeout: float, fencing: Fencing) -> dict[str, Any]:

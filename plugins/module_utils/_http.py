@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlsplit
 
@@ -94,6 +94,9 @@ class HttpClient:
     ``url``: one address, or several with commas between them. ``timeout``: seconds for all attempts of a request.
     """
 
+    #: Content type of a request's body, by method. Absent: JSON.
+    content_types: ClassVar[Mapping[str, str]] = {}
+
     def __init__(
         self,
         peer: Peer,
@@ -147,6 +150,10 @@ class HttpClient:
         del outcome
         return PAUSE
 
+    def credentials(self) -> Mapping[str, str]:
+        """Headers that authenticate each attempt of a request, besides those of the client options."""
+        return {}
+
     def _next_worker(self, url: str, outcome: NoAnswer, method: str, tried: int) -> bool:
         """Switch from the worker at ``url`` to the next one. Return whether the request may be sent there at once."""
         if len(self._urls) == 1:
@@ -159,7 +166,9 @@ class HttpClient:
     def _attempt(self, method: str, url: str, path: str, body: Any, timeout: float) -> Answer | NoAnswer:
         """Make one attempt. Raises an error that a repetition cannot help, such as an untrusted certificate."""
         data = None if body is None else json.dumps(body).encode()
-        headers = {"Accept": "application/json"} | ({} if data is None else {"Content-Type": "application/json"})
+        headers = {"Accept": "application/json", **self.credentials()}
+        if data is not None:
+            headers["Content-Type"] = self.content_types.get(method, "application/json")
         if method != "GET":
             require_ownership()
         try:

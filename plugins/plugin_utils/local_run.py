@@ -52,6 +52,7 @@ _UTILS = "ansible_collections.switchback.kafka_dr.plugins.module_utils"
 # Modules that run while applications are stopped.
 _NEEDED_FAST = (
     "client_control",
+    "client_workload",
     "dr_arrival_info",
     "dr_barrier",
     "dr_disaster",

@@ -26,7 +26,7 @@ CODE = re.compile(r"[a-z]+(_[a-z]+)+")
 BUILDERS = {"Unreachable", "LockedOut", "NoAnswer", "Undecided", "Problem", "kind"}
 FOREIGN = {"ValueError", "KeyError", "TypeError", "RuntimeError", "AnsibleFilterError", "KafkaError", "OSError"}
 #: The HTTP clients build codes from their prefix.
-PREFIXES = ("connect", "cm", "aiven")
+PREFIXES = ("connect", "cm", "aiven", "kubernetes")
 #: What `dr_status` can wait for (``wait_for``): ``not_flowing`` and ``not_replicated`` are codes.
 WAITS = ("flowing", "replicated")
 LONG = 260
@@ -45,6 +45,7 @@ COMPOSED = {
     "flow_invalid": "Options of the flow have errors. The message names each.",
     "group_out_of_scope": "A group uses a topic of the pair that its declaration leaves out.",
     "not_replayed": "The replay stopped before its end. The message has the broker's error.",
+    "kubernetes_client_invalid": "The settings of the Kubernetes client have errors. The message names each.",
     "offset_wrong": "After the applications started, a committed offset is missing, outside the log, or too low.",
     "rehearsal_left": "A rehearsal left something on the clusters. The message names it.",
     "setting_refused": "A setting would make a cutover unsafe. The message names each.",
@@ -61,6 +62,13 @@ COMPOSED = {
 #: The next step, for codes that pass the answer of another program on.
 PASSED_ON = {
     "bad_record": "Find out which program writes to that topic, and remove its right to do so.",
+    "field_owned": "Suspend the GitOps program that the message names, then start again.",
+    "kubeconfig_unusable": "Correct the file, or the key kubeconfig of the inventory.",
+    "kubernetes_conflict": "Start the same playbook again.",
+    "kubernetes_error": "Correct what the message names, then start the same playbook again.",
+    "kubernetes_forbidden": "Apply the Role of docs/kubernetes.md.",
+    "kubernetes_invalid": "Correct what the message names, then start the same playbook again.",
+    "kubernetes_not_found": "Check the namespace and the names in the inventory, and the custom resource definitions.",
     "cm_cluster_not_found": "Correct cluster in kafka_dr_srm.",
     "cm_error": "Read the log of Cloudera Manager, then start again.",
     "cm_forbidden": "Allow the account to configure and restart the service.",

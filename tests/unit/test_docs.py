@@ -31,6 +31,7 @@ WORDS: dict[str, tuple[str, Any]] = {
     "kafka_dr_topics": ("needed", None),
     "kafka_dr_srm": ("", {}),
     "kafka_dr_aiven": ("", {}),
+    "kafka_dr_strimzi": ("", {}),
     "kafka_dr_to": ("away from home; `failback`: home", None),
     "kafka_dr_rehearsal_dir": ("the report folder; `/var/tmp` on another host", ""),
     "kafka_dr_reason": ("names this collection", "Changed by the Ansible collection switchback.kafka_dr"),

@@ -19,7 +19,7 @@ PAIR = ROOT / "plugins" / "module_utils" / "_pair"
 
 
 def test_each_folder_is_an_engine_and_is_packed_for_other_hosts() -> None:
-    assert engines() == ("aiven", "connect", "srm")
+    assert engines() == ("aiven", "connect", "srm", "strimzi")
     assert tuple(module.__name__.split(".")[-2] for module in packed()) == engines()
 
 
@@ -42,7 +42,7 @@ def own_file(path: Path) -> bool:
 def test_no_code_outside_the_engines_asks_which_engine_a_pair_has() -> None:
     names = "|".join(engines())
     asks = re.compile(
-        rf"""isinstance\([^)]*Engine\)|(Aiven|Connect|Srm)Engine|_engines\.({names})\b"""
+        rf"""isinstance\([^)]*Engine\)|(Aiven|Connect|Srm|Strimzi)Engine|_engines\.({names})\b"""
         rf"""|engine\S*\s*[!=]=|engine\S*\s+(not\s+)?in\s*[(\[{{]"""
         rf"""|\.get\(["']({names})["']|\[["']({names})["']\]|kafka_dr_pair\.({names})\b"""
     )

@@ -66,11 +66,11 @@ def test_an_engine_needs_its_folder_and_one_line(tmp_path: Path) -> None:
     opening = collection.place(2)
     before = collection.run(OPEN_THE_TOY)
     # Without the second step it works on this host only.
-    assert json.loads(before) == ["ToyEngine", ["aiven", "connect", "srm"], []]
+    assert json.loads(before) == ["ToyEngine", ["aiven", "connect", "srm", "strimzi"], []]
     collection.insert(opening, "    from .srm import engine as srm\n", "    from .toy import engine as toy\n")
-    collection.insert(opening, "    return aiven, connect, srm", ", toy")
+    collection.insert(opening, "    return aiven, connect, srm, strimzi", ", toy")
     name, packed, files = json.loads(collection.run(OPEN_THE_TOY))
-    assert (name, packed) == ("ToyEngine", ["aiven", "connect", "srm", "toy"])
+    assert (name, packed) == ("ToyEngine", ["aiven", "connect", "srm", "strimzi", "toy"])
     assert "module_utils/_engines/toy/engine.py" in files
     folder = f"{MODULE_UTILS}/_engines/toy"
     assert collection.changed() == [

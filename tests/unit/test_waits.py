@@ -37,6 +37,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors i
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, Waited, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import kafka_error
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kubernetes.access import Access
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kubernetes.api import KubernetesApi
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.listing import FlowList, Listing
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.planning import DesiredLists, Step
 
@@ -119,6 +121,35 @@ def lasting_aiven() -> dict[str, DrError]:
     }
 
 
+def kubernetes(status: int, text: str, own: bool = True) -> DrError:
+    """The error that the client of Kubernetes raises for this response."""
+    client = KubernetesApi(Access("http://localhost:1", {}, "t"), 0.0)
+    body = f'{{"kind": "Status", "message": "{text} {MARK}"}}' if own else f"<html>{MARK}</html>"
+    client.exchange = lambda *_request, **_more: _http.Answer(status, body, {})  # type: ignore[method-assign]
+    with pytest.raises(DrError) as raised:
+        client.call("GET", "/x")
+    return raised.value
+
+
+def kubernetes_unanswered(cause: OSError) -> DrError:
+    error: DrError = KubernetesApi(Access("http://localhost:1", {}, "t"), 0.0)._no_answer(cause, f"GET /{MARK}", 1.0)
+    return error
+
+
+def kubernetes_errors() -> dict[str, DrError]:
+    found = {"409 conflict": kubernetes(409, "the object has been modified"), "500": kubernetes(500, "etcdserver")}
+    found |= {f"{status}": kubernetes(status, "", own=False) for status in sorted(retriable.HTTP_STATUSES)}
+    return found | {type(cause).__name__: kubernetes_unanswered(cause) for cause in NO_ANSWERS}
+
+
+def lasting_kubernetes() -> dict[str, DrError]:
+    found = {str(status): kubernetes(status, "refused") for status in (400, 401, 403, 404, 422)}
+    return found | {
+        "login page": kubernetes(200, "", own=False),
+        "unknown host": kubernetes_unanswered(socket.gaierror(MARK)),
+    }
+
+
 def srm_errors() -> dict[str, DrError]:
     return {"refused": DrError("srm_control_refused", MARK, retriable=True)}
 
@@ -159,6 +190,7 @@ KINDS: dict[str, tuple[Callable[[], dict[str, DrError]], Callable[[], dict[str, 
     "flow": (lambda: kafka_errors() | connect_errors(), lambda: lasting_kafka() | lasting_connect()),
     "cm": (cm_errors, lasting_cm),
     "aiven": (aiven_errors, lasting_aiven),
+    "kubernetes": (kubernetes_errors, lasting_kubernetes),
     "srm": (srm_errors, lambda: {"other": DrError("srm_control_missing", MARK)}),
 }
 
@@ -512,6 +544,73 @@ def _deleted(trial: Trial) -> Any:
     change = Change("connector", "x", "delete", {}, None)
     outcome = trial.module.Reconciler(rest, BOUNDS)._delete_one(change, trial.module.Report())
     return DrError("connector_step_failed", outcome.error)
+
+
+RESOURCE = {"metadata": {"name": "x", "generation": 1, "resourceVersion": "1", "annotations": {}}, "spec": {}}
+
+
+def kafka_connectors(trial: Trial, **site: Any) -> Any:
+    api = stub(url="http://kubernetes", requests=[], patch=lambda *_args: RESOURCE)
+    checks = {"require_usable": lambda: None, "require_reconciled": lambda *_args: None, "kind": lambda _plural: None}
+    made = trial.module.KafkaConnectors(stub(api=api, namespace="n", **checks, **site), 30.0)
+    made.find = trial.observing(RESOURCE)
+    return made
+
+
+@wait("kubernetes", "_engines/strimzi/changing.py:KafkaConnectors.change")
+def _changed(trial: Trial) -> Any:
+    made = kafka_connectors(trial)
+    # The resource is read in a wait of its own, which is the next one here.
+    made._free = made.require
+    return made.change("x", {"state": "stopped"}, {})
+
+
+@wait("kubernetes", "_engines/strimzi/changing.py:KafkaConnectors._free")
+def _free(trial: Trial) -> Any:
+    return kafka_connectors(trial)._free("x")
+
+
+@wait("kubernetes", "_engines/strimzi/changing.py:KafkaConnectors.settle")
+def _worked(trial: Trial) -> Any:
+    return kafka_connectors(trial).settle("x", "alter")
+
+
+@wait("kubernetes", "_engines/strimzi/looks.py:Looks.finish")
+def _looked(trial: Trial) -> Any:
+    looks = trial.module.Looks(stub(operator_bounds=BOUNDS, site=stub(api=stub(url="http://kubernetes"))))
+    looks._finished = trial.observing(stub())
+    return looks.finish("x")
+
+
+@wait("kubernetes", "_engines/strimzi/client.py:StrimziClient._await_stopped")
+def _created(trial: Trial) -> Any:
+    client = stub(_resources=stub(operator_bounds=BOUNDS), url="http://kubernetes")
+    client.connectors = trial.observing({"x": CONNECTOR})
+    return trial.module.StrimziClient._await_stopped(client, "x")
+
+
+def workload(trial: Trial) -> Any:
+    status = {"observedGeneration": 1, "readyReplicas": 1, "updatedReplicas": 1}
+    found = {**RESOURCE, "spec": {"replicas": 1, "selector": {}}, "status": status}
+    api = stub(url="http://kubernetes", find=trial.observing(found), patch=lambda *_args: found)
+    return trial.module.Workload(api, "n", "Deployment", "x")
+
+
+@wait("kubernetes", "_kubernetes/workloads.py:Workload._scale")
+def _scaled(trial: Trial) -> Any:
+    return workload(trial)._scale(lambda _replicas, _resource: 0, BOUNDS, check=False)
+
+
+@wait("kubernetes", "_kubernetes/workloads.py:Workload._await_gone")
+def _gone(trial: Trial) -> Any:
+    made = workload(trial)
+    made._left = trial.observing([])
+    return made._await_gone(BOUNDS)
+
+
+@wait("kubernetes", "_kubernetes/workloads.py:Workload._await_ready")
+def _ready(trial: Trial) -> Any:
+    return workload(trial)._await_ready(BOUNDS)
 
 
 SERVICE = Service.parse({"name": "srm", "serviceState": "STARTED", "configStalenessStatus": "FRESH"})

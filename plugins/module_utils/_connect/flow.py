@@ -18,10 +18,11 @@ from .._core.names import CONNECTORS, POLICIES, naming_of
 from .._core.resources.connector_settings import risky
 from .._core.waiting import Bounds
 from .._module import Result
+from .connector_client import ConnectorClient
 from .mirror import DEFAULT_TASKS, FlowSpec, check_flow, check_settings, wanted_config
 from .planning import DesiredConnector, plan, retained_settings
 from .reconcile import Reconciler, Report
-from .rest import ConnectClient, Connector
+from .rest import Connector
 from .validate import check_existing, check_place, validate
 
 __all__ = ["flow_options", "flow_spec", "reconcile_flow"]
@@ -75,7 +76,7 @@ def flow_spec(params: Mapping[str, Any]) -> FlowSpec:
 
 
 def reconcile_flow(
-    rest: ConnectClient,
+    rest: ConnectorClient,
     spec: FlowSpec,
     parts: Sequence[str],
     state: str,
@@ -125,7 +126,7 @@ def _cluster(given: Mapping[str, Any]) -> ClusterSpec:
     return ClusterSpec(given["alias"], given["bootstrap_servers"], given["client"] or {}, given["cluster_id"])
 
 
-def _observe(rest: ConnectClient, all_desired: Sequence[DesiredConnector]) -> dict[str, Connector]:
+def _observe(rest: ConnectorClient, all_desired: Sequence[DesiredConnector]) -> dict[str, Connector]:
     """Read all connectors. A desired connector without a status is missing from the list, so it is read by name."""
     actual = rest.connectors()
     for desired in all_desired:

@@ -15,10 +15,11 @@ from typing import Any
 from .._core.errors import DrError
 from .._core.waiting import Bounds, wait_until
 from .._module import Result
+from .connector_client import ConnectorClient
 from .http import RefusedError
 from .offsets import parse_offsets
 from .planning import masked
-from .rest import ConnectClient, Connector
+from .rest import Connector
 from .watching import describe
 
 __all__ = ["Filter", "observe"]
@@ -41,7 +42,7 @@ class Filter:
         )
 
 
-def observe(rest: ConnectClient, wanted: Filter, wait_for: str, offsets: bool, bounds: Bounds) -> Result:
+def observe(rest: ConnectorClient, wanted: Filter, wait_for: str, offsets: bool, bounds: Bounds) -> Result:
     """Read the connectors that ``wanted`` accepts, after all of them have reached a state.
 
     ``wait_for``: ``running``, ``stopped`` or ``none``. ``offsets``: also read the stored offsets of source connectors.
@@ -55,12 +56,12 @@ def observe(rest: ConnectClient, wanted: Filter, wait_for: str, offsets: bool, b
     return result
 
 
-def _accepted(rest: ConnectClient, wanted: Filter) -> list[Connector]:
+def _accepted(rest: ConnectorClient, wanted: Filter) -> list[Connector]:
     return [connector for _name, connector in sorted(rest.connectors().items()) if wanted.accepts(connector)]
 
 
 def _wait(
-    rest: ConnectClient, wanted: Filter, wait_for: str, bounds: Bounds, first: list[Connector]
+    rest: ConnectorClient, wanted: Filter, wait_for: str, bounds: Bounds, first: list[Connector]
 ) -> tuple[list[Connector], DrError | None]:
     seen = [first]
 
@@ -99,7 +100,7 @@ def _aliases(connector: Connector) -> tuple[str | None, str | None]:
     return config.get("source.cluster.alias"), config.get("target.cluster.alias", "target")
 
 
-def _shown(rest: ConnectClient, connector: Connector, offsets: bool) -> dict[str, Any]:
+def _shown(rest: ConnectorClient, connector: Connector, offsets: bool) -> dict[str, Any]:
     source, target = _aliases(connector)
     return {
         "name": connector.name,
@@ -115,7 +116,7 @@ def _shown(rest: ConnectClient, connector: Connector, offsets: bool) -> dict[str
     }
 
 
-def _offsets(rest: ConnectClient, connector: Connector, source: str | None) -> list[dict[str, Any]] | None:
+def _offsets(rest: ConnectorClient, connector: Connector, source: str | None) -> list[dict[str, Any]] | None:
     try:
         answer = rest.offsets(connector.name)
     except RefusedError as error:

@@ -14,8 +14,8 @@ from typing import Any
 from .._core.errors import DrError
 from .._core.partition import Partition
 from .._core.waiting import Bounds, wait_until
+from .connector_client import ConnectorClient
 from .http import RefusedError
-from .rest import ConnectClient
 
 __all__ = [
     "change_offsets",
@@ -31,7 +31,7 @@ __all__ = [
 _SHOWN = Bounds(timeout=20.0)
 
 
-def replicated_offsets(rest: ConnectClient, connector: str, source_alias: str | None = None) -> dict[Partition, int]:
+def replicated_offsets(rest: ConnectorClient, connector: str, source_alias: str | None = None) -> dict[Partition, int]:
     """Return the offset of the last replicated record by source partition.
 
     A partition that is missing from the result is unknown, not 0. The offsets are final only if the connector is
@@ -49,7 +49,7 @@ def replicated_offsets(rest: ConnectClient, connector: str, source_alias: str | 
 
 
 def read_back(
-    rest: ConnectClient, connector: str, source_alias: str | None, agrees: Callable[[dict[Partition, int]], bool]
+    rest: ConnectorClient, connector: str, source_alias: str | None, agrees: Callable[[dict[Partition, int]], bool]
 ) -> dict[Partition, int]:
     """Read offsets that were just written until they ``agree``, and return what the worker reported last.
 
@@ -72,7 +72,7 @@ def parse_offsets(answer: Any, source_alias: str | None = None) -> dict[Partitio
     return offsets
 
 
-def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: Mapping[Partition, int]) -> None:
+def set_offsets(rest: ConnectorClient, connector: str, source_alias: str, wanted: Mapping[Partition, int]) -> None:
     """Replace all stored offsets of a STOPPED connector with ``wanted``, and read them back.
 
     Offsets survive the deletion of a connector, so older ones are removed first (R22). Kafka Connect checks neither
@@ -94,14 +94,14 @@ def set_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: 
         )
 
 
-def reset_offsets(rest: ConnectClient, connector: str) -> None:
+def reset_offsets(rest: ConnectorClient, connector: str) -> None:
     """Remove all stored offsets of a STOPPED source connector. Raises ``offsets_not_set`` if one is left."""
     rest.reset_offsets(connector)
     require_gone(rest, connector)
 
 
 def require_gone(
-    rest: ConnectClient, connector: str, source_alias: str | None = None, topics: Collection[str] | None = None
+    rest: ConnectorClient, connector: str, source_alias: str | None = None, topics: Collection[str] | None = None
 ) -> None:
     """Raise ``offsets_not_set`` if the worker keeps reporting a stored offset. ``topics`` None: of any topic."""
 
@@ -119,7 +119,7 @@ def require_gone(
         )
 
 
-def change_offsets(rest: ConnectClient, connector: str, source_alias: str, wanted: Mapping[Partition, int]) -> None:
+def change_offsets(rest: ConnectorClient, connector: str, source_alias: str, wanted: Mapping[Partition, int]) -> None:
     """Set these stored offsets of a STOPPED connector, and keep the others. A value below 0 removes an offset.
 
     The caller reads the offsets back.

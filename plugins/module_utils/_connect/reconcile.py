@@ -18,8 +18,9 @@ from .._core.errors import DrError, Unreachable
 from .._core.names import CONNECTORS
 from .._core.resources.task_failures import with_advice
 from .._core.waiting import Bounds, Waited, wait_until
+from .connector_client import ConnectorClient
 from .planning import KIND, DesiredConnector, merged_config
-from .rest import ConnectClient, Connector
+from .rest import Connector
 from .watching import RESTART_SECONDS, Watch, already, describe, goal, watch_of
 
 __all__ = ["Reconciler", "Report"]
@@ -45,7 +46,7 @@ class _Settling:
 
     def __init__(
         self,
-        rest: ConnectClient,
+        rest: ConnectorClient,
         bounds: Bounds,
         watches: dict[str, Watch],
         report: Report,
@@ -161,7 +162,7 @@ class Reconciler:
     ``awaited``: parts whose state to wait for. For other parts it suffices that the worker accepts the request.
     """
 
-    def __init__(self, rest: ConnectClient, bounds: Bounds, awaited: Collection[str] = tuple(CONNECTORS)) -> None:
+    def __init__(self, rest: ConnectorClient, bounds: Bounds, awaited: Collection[str] = tuple(CONNECTORS)) -> None:
         self._rest = rest
         self._bounds = bounds
         self._awaited = awaited

@@ -16,14 +16,15 @@ from .._core.kafka_versions import too_old
 from .._core.names import CONNECTORS
 from .._core.resources.connector_settings import unknown_settings, unsafe_settings
 from .._core.security import is_secret
+from .connector_client import ConnectorClient
 from .mirror import FlowSpec
 from .planning import DesiredConnector, merged_config, rivals
-from .rest import PACKAGE, ConnectClient, Connector
+from .rest import PACKAGE, Connector
 
 __all__ = ["check_existing", "check_place", "field_errors", "require_version", "validate"]
 
 
-def require_version(rest: ConnectClient, reported: str) -> None:
+def require_version(rest: ConnectorClient, reported: str) -> None:
     """Raise ``connect_too_old`` if workers of this version cannot run a flow."""
     if too_old(reported):
         raise DrError(
@@ -35,7 +36,7 @@ def require_version(rest: ConnectClient, reported: str) -> None:
         )
 
 
-def check_place(rest: ConnectClient, spec: FlowSpec, configured: bool) -> None:
+def check_place(rest: ConnectorClient, spec: FlowSpec, configured: bool) -> None:
     """Raise ``wrong_connect_cluster`` if the workers belong to another cluster than the target of the flow.
 
     They would write the replicas to their own cluster. ``configured``: the flow is to be configured, so also raise
@@ -102,7 +103,7 @@ def check_existing(
 
 
 def validate(
-    rest: ConnectClient, spec: FlowSpec, all_desired: Iterable[DesiredConnector], connectors: Mapping[str, Connector]
+    rest: ConnectorClient, spec: FlowSpec, all_desired: Iterable[DesiredConnector], connectors: Mapping[str, Connector]
 ) -> list[str]:
     """Let the worker validate every configuration that will be written. Return warnings.
 
@@ -139,7 +140,7 @@ def field_errors(answer: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def _plugin_missing(rest: ConnectClient, plugin: str, plugins: Iterable[str]) -> DrError:
+def _plugin_missing(rest: ConnectorClient, plugin: str, plugins: Iterable[str]) -> DrError:
     mirror = sorted(name for name in plugins if name.startswith(PACKAGE))
     has = ", ".join(mirror) if mirror else "no connector of MirrorMaker 2"
     return DrError(

@@ -43,5 +43,6 @@ def packed() -> tuple[ModuleType, ...]:
     from .aiven import engine as aiven
     from .connect import engine as connect
     from .srm import engine as srm
+    from .strimzi import engine as strimzi
 
-    return aiven, connect, srm
+    return aiven, connect, srm, strimzi

@@ -250,7 +250,7 @@ class Kafka:
                 "isolation.level": isolation,
                 "enable.partition.eof": True,
                 "allow.auto.create.topics": False,
-                # A range often ends in a transaction marker, and the consumer reports its end only after one more fetch.
+                # A range often ends in a transaction marker. The consumer reports such an end after one more fetch.
                 "fetch.wait.max.ms": 10,
                 **more,
             }

@@ -100,7 +100,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
     (changed(flow={"task_max": 3}), 'kafka_dr_flow has the unknown key "task_max". Did you mean "tasks_max"?'),
     (
         changed(engine="conect"),
-        'kafka_dr_engine is "conect", wanted one of: aiven, connect, srm. Did you mean "connect"?',
+        'kafka_dr_engine is "conect", wanted one of: aiven, connect, srm, strimzi. Did you mean "connect"?',
     ),
     (changed(policy="identiy"), 'Did you mean "identity"?'),
     (changed(group_lag="chekpoint"), 'kafka_dr_group_lag is "chekpoint"'),

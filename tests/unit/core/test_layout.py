@@ -283,6 +283,7 @@ APP = {
     "stop": ["down"],
     "endpoint_file": "/etc/a.env",
     "endpoint_mode": "0640",
+    "workload": None,
 }
 
 

@@ -26,7 +26,7 @@ ROW = {
 def client(name: str, role: str, **parts: Any) -> dict[str, Any]:
     base = {"name": name, "role": role, "hosts": "app1", "control": "command", "become": False, "after": []}
     commands = {"start": [name, "start"], "stop": [name, "stop"], "endpoint_file": f"/etc/{name}.env"}
-    return {**base, **commands, "unit": None, "tasks_file": None, **parts}
+    return {**base, **commands, "unit": None, "tasks_file": None, "workload": None, **parts}
 
 
 PAIR: dict[str, Any] = {

@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from importlib import import_module
+from types import SimpleNamespace
 from typing import Any, Protocol
 from urllib.parse import unquote
 
@@ -26,10 +27,15 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.aiven
     SyncedCheckpoint,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm import engine as srm_engine
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strimzi import engine as strimzi_engine
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strimzi.resources import NAME, resource_name
 from ansible_collections.switchback.kafka_dr.tests.support.scripted import UNEXPECTED, ScriptedServer, playing
 from ansible_collections.switchback.kafka_dr.tests.unit.connect.worker import ScriptedWorker
+from fake_connect import FakeConnect
+from kube_memory import KubeServer
+from strimzi.reconciliation import Reconciler
 
-__all__ = ["ENDS", "STAGES", "AivenStage", "ConnectStage", "SrmStage", "Stage", "derived"]
+__all__ = ["ENDS", "STAGES", "AivenStage", "ConnectStage", "SrmStage", "Stage", "StrimziStage", "derived"]
 
 ENDS = {"P->B": ("P", "B"), "B->P": ("B", "P")}
 Stored = dict[Partition, int]
@@ -406,6 +412,130 @@ class AivenStage:
         return False
 
 
+# ---- strimzi
+
+
+class LingeringConnect(FakeConnect):
+    """Kafka Connect whose states follow at once, except that one source connector keeps its tasks after a stop."""
+
+    def __init__(self) -> None:
+        super().__init__(delay=0.0)
+        self.lingers = ""
+
+    def _advance(self, one: Any) -> None:
+        super()._advance(one)
+        if one.config["name"] == self.lingers and one.state == "STOPPED":
+            one.tasks = 1
+
+
+class StrimziStage:
+    """A namespace of one API server for each cluster, whose operator works within each request."""
+
+    def __init__(self, servers: dict[str, KubeServer], patch: pytest.MonkeyPatch) -> None:
+        self.servers, self.kafka = servers, {alias: SimpleNamespace(cluster_id="", alias=alias) for alias in servers}
+        self.workers = {alias: LingeringConnect() for alias in servers}
+        for alias, server in servers.items():
+            self._serve(server, self.workers[alias])
+        site = {"token": "t", "namespace": NAMESPACE, "connect": "dr"}
+        self.pair = derived("strimzi", strimzi={alias: {**site, "url": one.url} for alias, one in servers.items()})
+        patch.setattr(strimzi_engine, "may_have_members", lambda _kafka, _group: True)
+        patch.setattr(
+            strimzi_engine,
+            "ConnectOffsets",
+            lambda kafka, _topic, connector, source: StoredByWorker(self.workers[kafka.alias], connector, source),
+        )
+
+    @staticmethod
+    def _serve(server: KubeServer, workers: FakeConnect) -> None:
+        memory = server.memory
+        operator = Reconciler(memory, workers, NAMESPACE, "v1", (0, 49))
+
+        def changed(path: str) -> None:
+            if not path.startswith(f"{operator.connectors}/"):
+                return
+            name = path.rpartition("/")[2]
+            if memory.get(path) is None and name in workers.connectors:
+                workers.call("DELETE", f"/connectors/{name}")
+            # Its own write of the status makes the operator work again.
+            for _event in range(2):
+                if (resource := memory.get(path)) is not None:
+                    operator.reconcile(resource)
+
+        plugins = workers.call("GET", "/connector-plugins")
+        metadata = {"name": "dr", "annotations": {"strimzi.io/use-connector-resources": "true"}}
+        folder = operator.connectors.replace("kafkaconnectors", "kafkaconnects")
+        memory.write(folder, {"metadata": metadata, "spec": {}, "status": {"connectorPlugins": plugins}})
+        memory.changed = changed
+
+    def be(self, flow: str, state: str) -> None:
+        for part in CONNECTORS if state != "missing" else ():
+            self._create(flow, connector_name(*ENDS[flow], part), part, state)
+
+    def _create(self, flow: str, name: str, part: str, state: str) -> None:
+        source, target = ENDS[flow]
+        config = {"source.cluster.alias": source, "target.cluster.alias": target, "topics": "T"}
+        spec = {"class": f"org.apache.kafka.connect.mirror.{CONNECTORS[part]}", "state": state, "config": config}
+        metadata = {"name": resource_name(name), "labels": {"strimzi.io/cluster": "dr"}, "annotations": {NAME: name}}
+        body = {"apiVersion": "kafka.strimzi.io/v1", "kind": "KafkaConnector", "metadata": metadata, "spec": spec}
+        self.servers[target].memory.write(PATHS, body)
+
+    def store(self, flow: str, offsets: Stored) -> None:
+        source, target = ENDS[flow]
+        entries = [
+            {"partition": {"cluster": source, "topic": topic, "partition": index}, "offset": {"offset": at}}
+            for (topic, index), at in offsets.items()
+        ]
+        name = resource_name(connector_name(source, target, "source"))
+        self.workers[target].stored.setdefault(name, [])[:] = entries
+
+    def changes(self) -> list[Any]:
+        return [
+            (method, path)
+            for server in self.servers.values()
+            for method, path, body in server.asked
+            if method != "GET" and "accessreviews" not in path and "/configmaps" not in path and not is_look(body)
+        ]
+
+    def refuse(self, flow: str) -> None:
+        source, target = ENDS[flow]
+        self.servers[target].refused[f"{source}-{target}.".lower()] = (422, "refused")
+
+    def linger(self, flow: str) -> bool:
+        self.workers[ENDS[flow][1]].lingers = resource_name(connector_name(*ENDS[flow], "source"))
+        return True
+
+    def silence(self) -> None:
+        for server in self.servers.values():
+            server.silent = True
+
+    def rival(self, name: str, state: str) -> bool:
+        self._create("P->B", name, "source", state)
+        return True
+
+
+NAMESPACE = "kafka"
+PATHS = f"/apis/kafka.strimzi.io/v1/namespaces/{NAMESPACE}/kafkaconnectors"
+
+
+def is_look(body: Any) -> bool:
+    """A patch that only asks for the offsets."""
+    return list((body or {}).get("spec", {})) == ["listOffsets"]
+
+
+class StoredByWorker:
+    """Replaces :class:`ConnectOffsets`, which needs Kafka."""
+
+    def __init__(self, workers: FakeConnect, connector: str, source: str) -> None:
+        self.workers, self.connector, self.source = workers, connector, source
+
+    def last_replicated_offset(self) -> Stored:
+        return {
+            Partition(entry["partition"]["topic"], entry["partition"]["partition"]): entry["offset"]["offset"]
+            for entry in self.workers.stored.get(self.connector, [])
+            if entry["partition"]["cluster"] == self.source
+        }
+
+
 # ---- toy
 
 
@@ -487,5 +617,17 @@ def threads(_patch: pytest.MonkeyPatch) -> Iterator[Stage]:
         stage.end()
 
 
+@contextmanager
+def strimzi(patch: pytest.MonkeyPatch) -> Iterator[Stage]:
+    schema = {
+        "x-kubernetes-group-version-kind": [{"kind": "KafkaConnector"}],
+        "properties": {"spec": {"properties": {"listOffsets": {}}}},
+    }
+    documents = {"/openapi/v3/apis/kafka.strimzi.io/v1": {"components": {"schemas": {"it": schema}}}}
+    with ExitStack() as stack:
+        servers = {alias: stack.enter_context(playing(KubeServer({"v1": {}}, documents))) for alias in ("P", "B")}
+        yield StrimziStage(servers, patch)
+
+
 #: The stage of each engine.
-STAGES = {"aiven": aiven, "connect": connect, "srm": srm, "toy": threads}
+STAGES = {"aiven": aiven, "connect": connect, "srm": srm, "strimzi": strimzi, "toy": threads}

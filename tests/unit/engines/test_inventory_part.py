@@ -68,7 +68,7 @@ def refused(**given: Any) -> str:
 
 
 def test_the_third_engine_has_a_variable_and_checks_of_its_own() -> None:
-    assert variables()["engine"].choices == ("aiven", "connect", "srm", "toy")
+    assert variables()["engine"].choices == ("aiven", "connect", "srm", "strimzi", "toy")
     pair = derived("toy", toy=SITES)
     assert (pair["clusters"]["P"]["toy"], pair["toy"]["P"]["color"]) == ({"world": "w"}, "red")
     assert 'kafka_dr_toy needs the site "B".' in refused(toy={"P": SITES["P"]})

@@ -17,6 +17,7 @@ from typing import Any
 
 from ..._engines.finding import engine_inventory
 from ..schema import nearest
+from .workloads import workload_means
 
 __all__ = ["part_of"]
 
@@ -136,6 +137,7 @@ def _shared_means(
 def _means(client: Mapping[str, Any], hosts: Mapping[str, Sequence[str]]) -> list[tuple[str, str]]:
     """The resources that run a client, each with its host."""
     means = [(f'transactional id "{name}"', "") for name in client["transactional_ids"]]
+    means += workload_means(client)
     for host in hosts.get(client["hosts"]) or [client["hosts"]]:
         if client["control"] == "systemd":
             means.append((f'unit "{client["unit"].removesuffix(".service")}"', f" on {host}"))

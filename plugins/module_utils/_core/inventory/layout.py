@@ -315,11 +315,15 @@ def _ordered(client: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> 
 
 
 def client_call(client: Mapping[str, Any], action: str, endpoints: Mapping[str, str | None]) -> dict[str, Any]:
-    """The item of ``client_control`` for one client. ``endpoints``: by name.
+    """The item of ``client_control``, or of ``client_workload``, for one client. ``endpoints``: by name.
 
     ``action``: stop, start, point or fence. ``fence`` only writes the fencing token of the run on the host, for kinds
     of control without a command.
     """
+    if client["workload"]:
+        given = {key: value for key, value in client["workload"].items() if value is not None}
+        starts = action == "start" and client["has_endpoint"]
+        return {**given, "client": client["name"], **({"content": endpoints[client["name"]]} if starts else {})}
     call: dict[str, Any] = {"name": client["name"]}
     if client["endpoint_file"]:
         file = PurePosixPath(client["endpoint_file"])

@@ -26,6 +26,7 @@ from .adoption import adopted_flow, check_adopt
 from .applications import part_of
 from .hooks import HOOK_KEYS, check_hook
 from .parsed_values import VALUE_CHECKS, check_hosts, is_legal_topic, shared_endpoint_files
+from .workloads import has_endpoint, workload_of, workload_problems
 
 __all__ = ["RUN_VARIABLES", "cutover_order", "derive_pair", "variables"]
 
@@ -160,11 +161,12 @@ _CLIENT_KEYS = {
     "outputs": Key("words"),
     "transactional_ids": Key("words", default=[]),
     "hosts": Key(default="localhost"),
-    "control": Key(default="command", choices=("command", "systemd", "tasks")),
+    "control": Key(default="command", choices=("command", "systemd", "tasks", "kubernetes")),
     "unit": Key(),
     "start": Key("words"),
     "stop": Key("words"),
     "tasks_file": Key(),
+    "workload": Key("dict", default={}),
     "endpoint_file": Key(),
     "endpoint_template": Key(default="kafka.env.j2"),
     "endpoint_mode": Key(default="0640"),
@@ -418,13 +420,23 @@ def _contradictions(pair: dict[str, Any]) -> list[str]:
     return problems
 
 
+# The keys that each kind of control needs.
+_NEEDED = {
+    "command": ("start", "stop"),
+    "systemd": ("unit",),
+    "tasks": ("tasks_file",),
+    "kubernetes": ("workload",),
+}
+
+
 def _check_control(pair: Mapping[str, Any]) -> list[str]:
     problems = []
     for client in pair["clients"]:
         where = f'The client "{client["name"]}"'
         if client["outputs"] is not None and client["role"] != "processor":
             problems.append(f'{where} has outputs, which only a processor has: its role is "{client["role"]}".')
-        needed = {"command": ("start", "stop"), "systemd": ("unit",), "tasks": ("tasks_file",)}[client["control"]]
+        needed = _NEEDED[client["control"]]
+        problems += workload_problems(client) if client["workload"] else []
         problems += [
             f'{where} has control "{client["control"]}" and needs the key "{key}".' for key in needed if not client[key]
         ]
@@ -532,6 +544,8 @@ def _derived(pair: dict[str, Any]) -> dict[str, Any]:
         cluster["admin_client"] = cluster["client"] if cluster["admin_client"] is None else cluster["admin_client"]
     for client in clients:
         client["topics"] = list(client["topics"] or names)
+        client["workload"] = workload_of(client)
+        client["has_endpoint"] = has_endpoint(client)
     return {
         "name": "-".join(sorted(pair["clusters"])) + (f".{application}" if application else ""),
         "application": application,

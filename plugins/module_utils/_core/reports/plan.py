@@ -16,6 +16,7 @@ from ..cutover_types import CUTOVER_TYPES, needs_source
 from ..flows.goals import flow_goals
 from ..flows.pair_spec import PairSpec
 from ..inventory.layout import client_batches
+from ..inventory.workloads import workload_name
 from ..names import connector_name
 
 __all__ = ["cutover_plan", "plan_lines"]
@@ -59,6 +60,7 @@ def _step(action: str, alias: str, host: str, client: Mapping[str, Any]) -> dict
         "command": lambda: " ".join(client[action] or []),
         "systemd": lambda: f"systemctl {action} {client['unit']}",
         "tasks": lambda: str(client["tasks_file"]),
+        "kubernetes": lambda: f"scale {workload_name(client['workload'])} {'back' if action == 'start' else 'to 0'}",
     }[client["control"]]()
     return {
         "action": action,
@@ -68,8 +70,17 @@ def _step(action: str, alias: str, host: str, client: Mapping[str, Any]) -> dict
         "on": alias,
         "control": client["control"],
         "how": how,
-        "endpoint_file": (client["endpoint_file"] or None) if action == "start" else None,
+        "endpoint_file": _endpoint(client) if action == "start" else None,
     }
+
+
+def _endpoint(client: Mapping[str, Any]) -> str | None:
+    """Where a start writes the endpoint. None: nowhere."""
+    workload = client["workload"]
+    if workload and workload["endpoint_name"]:
+        place = f"{workload['endpoint_kind']} {workload['namespace']}/{workload['endpoint_name']}"
+        return f"{place} ({workload['endpoint_key']})"
+    return client["endpoint_file"] or None
 
 
 def _connectors(facts: Mapping[str, Any]) -> list[dict[str, Any]] | None:

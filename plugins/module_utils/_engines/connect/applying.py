@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
+from ..._connect.connector_client import ConnectorClient
 from ..._connect.flow import reconcile_flow
 from ..._connect.mirror import DEFAULT_TASKS, FlowSpec
-from ..._connect.rest import ConnectClient
 from ..._core.flows.goals import ABSENT, RUNNING, STOPPED, FlowGoal
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.waiting import Bounds
@@ -40,7 +40,7 @@ def steps(goals: Sequence[FlowGoal]) -> list[tuple[str, list[str], str]]:
 
 
 def apply_goals(
-    rest: Callable[[str, str], ConnectClient], pair: PairSpec, goals: Sequence[FlowGoal], bounds: Bounds, check: bool
+    rest: Callable[[str, str], ConnectorClient], pair: PairSpec, goals: Sequence[FlowGoal], bounds: Bounds, check: bool
 ) -> Result:
     """Carry out :func:`steps` in order. A failed step does not prevent the others."""
 

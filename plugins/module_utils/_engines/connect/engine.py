@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+from ..._connect.connector_client import ConnectorClient
 from ..._connect.flow import reconcile_flow
 from ..._connect.mirror import FlowSpec
 from ..._connect.offsets import replicated_offsets, reset_offsets
@@ -35,7 +36,7 @@ from .applying import apply_goals
 from .inventory import CAPABILITIES
 from .offsets import ConnectStoredOffsets
 
-__all__ = ["ConnectEngine", "open_engine"]
+__all__ = ["ConnectEngine", "application_of", "open_engine"]
 
 _FILTERS = {"source": ("topics",), "checkpoint": ("topics", "groups"), "heartbeat": ()}
 
@@ -45,22 +46,19 @@ class ConnectEngine:
 
     capabilities = CAPABILITIES
 
-    def __init__(self, clusters: Mapping[str, Mapping[str, Any]], naming: Naming, timeout: float) -> None:
+    def __init__(self, rest: Mapping[str, ConnectorClient], naming: Naming, application: str | None) -> None:
         self._naming = naming
-        self.application = next((cluster.get("application") for cluster in clusters.values()), None)
-        self._rest = {
-            alias: ConnectClient(cluster["connect_url"], cluster.get("connect_client") or {}, timeout)
-            for alias, cluster in clusters.items()
-            if cluster.get("connect_url")
-        }
+        self.application = application
+        #: By the alias of the cluster that the workers write to.
+        self._rest = rest
 
     @property
     def requests(self) -> list[dict[str, Any]]:
         """All requests sent so far, without secrets."""
         return [request for rest in self._rest.values() for request in rest.requests]
 
-    def rest(self, source: str, target: str) -> ConnectClient:
-        """The REST client of the workers that run the flow. Raises ``no_connect_url``."""
+    def rest(self, source: str, target: str) -> ConnectorClient:
+        """The client of the workers that run the flow. Raises ``no_connect_url``."""
         client = self._rest.get(target)
         if client is None:
             raise DrError(
@@ -187,7 +185,7 @@ class ConnectEngine:
         return outcomes
 
 
-def _mirror_connector(rest: ConnectClient, connector: Connector) -> MirrorConnector:
+def _mirror_connector(rest: ConnectorClient, connector: Connector) -> MirrorConnector:
     settings = {key: connector.config[key] for key in SETTINGS if key in connector.config}
     replicated = None
     if connector.part == "source":
@@ -209,9 +207,19 @@ def _brokers(config: Mapping[str, str]) -> set[str]:
     return {address.strip().lower() for address in config.get("target.cluster.bootstrap.servers", "").split(",")}
 
 
+def application_of(clusters: Mapping[str, Mapping[str, Any]]) -> str | None:
+    """The application whose flows the clusters of a pair name. None: the flows of the whole pair."""
+    return next((cluster.get("application") for cluster in clusters.values()), None)
+
+
 def open_engine(
     clusters: Mapping[str, Mapping[str, Any]], naming: Naming, kafka: Mapping[str, Kafka], timeout: float
 ) -> ConnectEngine:
     """Open the engine. ``clusters``: alias -> {connect_url, connect_client}. ``kafka`` is not used."""
     del kafka
-    return ConnectEngine(clusters, naming, timeout)
+    rest = {
+        alias: ConnectClient(cluster["connect_url"], cluster.get("connect_client") or {}, timeout)
+        for alias, cluster in clusters.items()
+        if cluster.get("connect_url")
+    }
+    return ConnectEngine(rest, naming, application_of(clusters))

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
+from ..._connect.connector_client import ConnectorClient
 from ..._connect.offsets import change_offsets, read_back, replicated_offsets, require_gone, set_offsets
-from ..._connect.rest import ConnectClient
 from ..._core.errors import DrError
 from ..._core.partition import Partition
 
@@ -23,7 +23,7 @@ __all__ = ["ConnectStoredOffsets"]
 class ConnectStoredOffsets:
     """The :class:`..base.StoredOffsets` of a MirrorMaker 2 source connector."""
 
-    rest: ConnectClient
+    rest: ConnectorClient
     #: Name of the connector.
     name: str
     #: Alias of the source cluster, which is part of the key of each stored offset.

@@ -1,0 +1,237 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Control the connectors of one KafkaConnect by KafkaConnector resources.
+
+A connector that this client has not changed is read from the status of its resource, which changes nothing. One that
+it has changed, or that :meth:`StrimziClient.prove` names, is read by looks (:mod:`.looks`), which prove what they show.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from ..._connect.rest import Connector
+from ..._core.errors import DrError
+from ..._core.waiting import wait_until
+from ..._kubernetes.api import KubernetesError
+from .changing import KafkaConnectors
+from .looks import Looks
+from .proving import Proving
+from .resources import (
+    CLUSTER_LABEL,
+    RESTART,
+    config_patch,
+    connector_name_of,
+    connector_of,
+    mirror_connectors,
+    new_resource,
+    plain_secrets,
+    resource_name,
+)
+from .site import Site
+from .stored_offsets import OffsetReader, OffsetsTopic, OffsetWork
+
+__all__ = ["StrimziClient"]
+
+# A regular expression that no name matches. A connector with it runs, but replicates nothing.
+_NOTHING = "(?!)"
+
+
+class StrimziClient:
+    """The :class:`..._connect.connector_client.ConnectorClient` of one site."""
+
+    def __init__(
+        self,
+        site: Site,
+        timeout: float,
+        stored: Callable[[str, str, str], OffsetReader],
+        cluster_id: Callable[[str], str],
+    ) -> None:
+        """``stored``: of (offsets topic, connector, source alias). ``cluster_id``: of the workers' group."""
+        self.site = site
+        self._resources = KafkaConnectors(site, timeout)
+        self._looks = Looks(self._resources)
+        self._proving = Proving(self._resources, self._looks)
+        self._work = OffsetWork(self._resources, self._looks)
+        self._topic = OffsetsTopic(site, stored)
+        self._cluster_id = cluster_id
+
+    @property
+    def url(self) -> str:
+        """Address of the API server."""
+        return self.site.api.url
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """All requests sent so far, without secrets."""
+        return self.site.api.requests
+
+    # ---- observation
+
+    def about(self) -> tuple[str, str]:
+        """Return the id of the cluster on which the workers' group is, and the workers' version of Kafka."""
+        return self._cluster_id(self.site.group_id), self.site.kafka_version()
+
+    def plugins(self) -> set[str]:
+        """Class names of the connectors, as the operator read them from a worker."""
+        return set(self.site.plugins())
+
+    def prove(self, names: Iterable[str]) -> None:
+        """Read these connectors by looks from now on."""
+        self._proving.add(names)
+
+    def unproven(self, names: Iterable[str]) -> list[str]:
+        """Those connectors that no look has read, although the operator can."""
+        return self._proving.unread(names)
+
+    def connectors(self) -> dict[str, Connector]:
+        """Return the connectors of all KafkaConnector resources of the site, and of all KafkaMirrorMaker2 resources."""
+        labels = f"{CLUSTER_LABEL}={self.site.connect}"
+        listed = self.site.api.find_all(self.site.kind("kafkaconnectors"), self.site.namespace, labels)
+        resources = self._proving.read({connector_name_of(resource): resource for resource in listed})
+        mirrors = self.site.api.find_all(self.site.kind("kafkamirrormaker2s"), self.site.namespace)
+        others = {connector.name: connector for mirror in mirrors for connector in mirror_connectors(mirror)}
+        return {**others, **{name: connector_of(resource) for name, resource in resources.items()}}
+
+    def find(self, name: str) -> Connector | None:
+        """Return one connector, even if it has no status yet."""
+        resource = self._resources.find(name)
+        return None if resource is None else connector_of(resource)
+
+    def task_configs(self, name: str) -> list[dict[str, str]]:
+        """Empty: no resource shows the configuration of tasks."""
+        del name
+        return []
+
+    def validate(self, connector_class: str, config: Mapping[str, str]) -> dict[str, Any]:
+        """Refuse a secret in plain text, which every reader of the resource would see. Otherwise empty.
+
+        No resource asks a worker to validate: the operator reports an error after it has tried.
+        """
+        del connector_class
+        plain = plain_secrets(config)
+        if plain:
+            raise DrError(
+                "secret_in_resource",
+                f"The setting {', '.join(plain)} would be readable in the KafkaConnector.",
+                "No connector was changed. In kafka_dr_flow.settings, set it to a reference of a config provider, such"
+                " as ${secrets:kafka/kafka-dr:jaas} (docs/kubernetes.md).",
+                self.url,
+            )
+        return {}
+
+    # ---- changes
+
+    def create(self, name: str, config: Mapping[str, str], initial_state: str) -> None:
+        """Create the resource.
+
+        Before Strimzi 1.2 the operator creates a connector RUNNING and stops it afterwards: one with
+        ``spec.state: stopped`` replicated 100 records (measured with 0.49.1). So a STOPPED connector is created with
+        filters that match nothing, and gets its own after it was proven to be stopped.
+        """
+        stopped = initial_state == "STOPPED"
+        first = {**config, **{key: _NOTHING for key in ("topics", "groups") if stopped and key in config}}
+        state = "stopped" if stopped else "running"
+        body = new_resource(name, self.site.kind("kafkaconnectors").version, self.site.connect, first, state)
+        try:
+            self._resources.create(body)
+        except KubernetesError as error:
+            # An earlier attempt without a response may have created it.
+            same = error.status == 409 and (resource := self._resources.find(name)) is not None
+            if not same or connector_of(resource or {}).config != {**first, "name": name}:
+                raise
+        self.prove([name])
+        if stopped:
+            self._await_stopped(name)
+            self.configure(name, config)
+            # The status must be that of this change when another process reads it.
+            self._looks.settle(name)
+
+    def _await_stopped(self, name: str) -> None:
+        bounds = self._resources.operator_bounds
+        waited = wait_until(lambda: self.connectors().get(name), lambda seen: seen is not None and seen.stopped, bounds)
+        if not waited.done:
+            seen = waited.state
+            raise DrError(
+                "not_stopped",
+                f'The new connector "{name}" is {seen.state if seen else "missing"} after {waited.seconds:.0f} s,'
+                " wanted STOPPED with 0 tasks.",
+                "Its filters match nothing, so it replicates nothing. Check the operator's log, then start the same"
+                " playbook again.",
+                self.url,
+            )
+
+    def configure(self, name: str, config: Mapping[str, str]) -> None:
+        """Replace the whole configuration. The state does not change."""
+        self.prove([name])
+        self._proving.begin(name, config_patch(self._resources.require(name), config))
+
+    def stop(self, name: str) -> None:
+        """Set the state to stopped, and ask for a look in the same patch."""
+        self._set_state(name, "stopped")
+
+    def resume(self, name: str) -> None:
+        """Set the state to running, and ask for a look in the same patch."""
+        self._set_state(name, "running")
+
+    def _set_state(self, name: str, state: str) -> None:
+        self.prove([name])
+        older = {"pause": None} if "pause" in (self._resources.require(name).get("spec") or {}) else {}
+        self._proving.begin(name, {"state": state, **older})
+
+    def restart_failed(self, name: str) -> None:
+        """Restart the connector and its tasks if they failed."""
+        self._annotate(name, RESTART, "includeTasks,onlyFailed")
+
+    def restart_connector(self, name: str) -> None:
+        """Restart only the connector."""
+        self._annotate(name, RESTART, "true")
+
+    def delete(self, name: str) -> None:
+        """Delete the resource. The operator then deletes the connector, whose stored offsets survive."""
+        self._looks.settle(name)
+        self._resources.delete(name)
+        self._proving.discard(name)
+
+    def _annotate(self, name: str, key: str, value: str) -> None:
+        self._looks.settle(name)
+        self._resources.change(name, {}, {key: value})
+
+    # ---- stored offsets
+
+    def offsets(self, name: str) -> dict[str, Any]:
+        """Return the stored offsets: by a look of their own, else from the offsets topic of the workers.
+
+        Within one look the operator reads the offsets before the state. Offsets that are final with a state therefore
+        need a look that begins after that state was seen.
+        """
+        if "/" in name:
+            raise DrError(
+                "offsets_not_readable",
+                f'The stored offsets of "{name}" are not known: only its KafkaMirrorMaker2 could list them.',
+                "No other connector is affected.",
+                self.url,
+            )
+        resource = self._resources.find(name)
+        if resource is None:
+            # Offsets survive the deletion of a connector, under the name of its resource.
+            return {"offsets": self._topic.entries(resource_name(name), name.partition("->")[0])}
+        listed = self._proving.offsets(name)
+        if listed is not None:
+            return dict(listed)
+        alias = connector_of(resource).config.get("source.cluster.alias")
+        return {} if alias is None else {"offsets": self._topic.entries(str(resource["metadata"]["name"]), alias)}
+
+    def reset_offsets(self, name: str) -> None:
+        """Remove all stored offsets of a STOPPED connector."""
+        self.prove([name])
+        self._work.reset(name)
+
+    def alter_offsets(self, name: str, entries: Sequence[Mapping[str, Any]]) -> None:
+        """Set stored offsets of a STOPPED connector."""
+        self.prove([name])
+        self._work.alter(name, entries)

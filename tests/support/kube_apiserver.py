@@ -1,0 +1,132 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A real kube-apiserver with etcd on 127.0.0.1, from the binaries that ``tests/support/kubernetes.sh`` builds."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import ssl
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from certificates import issue
+from strimzi.kube import Kube, KubeError
+
+ROOT = Path(__file__).resolve().parents[2]
+# It is ready after 3 s on a machine that has nothing else to do.
+READY_SECONDS = 120.0
+_ETCD = ("--unsafe-no-fsync", "--log-level", "error", "--listen-peer-urls", "http://127.0.0.1:0")
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A running API server."""
+
+    url: str
+    ca: Path
+    #: Token by user. ``admin`` may do everything; ``dr`` and ``nothing`` have no rights at first.
+    tokens: dict[str, str]
+
+    def kube(self, user: str = "admin", manager: str = "kubectl") -> Kube:
+        return Kube(self.url, self.tokens[user], str(self.ca), manager)
+
+
+@contextmanager
+def running(folder: Path) -> Iterator[Cluster]:
+    """Start both servers in ``folder``, and end them by their process ids."""
+    with ExitStack() as stack:
+        cluster = _start(folder, stack)
+        yield cluster
+
+
+def _start(folder: Path, stack: ExitStack) -> Cluster:
+    built = subprocess.run(
+        ["bash", str(ROOT / "tests" / "support" / "kubernetes.sh")], check=True, text=True, stdout=subprocess.PIPE
+    ).stdout.split()[-1]
+    ports = _free_ports(2)
+    keys = issue(folder / "tls")
+    tokens = {user: secrets.token_hex(16) for user in ("admin", "dr", "nothing")}
+    # Group system:masters: no role is needed.
+    lines = [
+        f'{token},{user},{user},"system:masters"' if user == "admin" else f"{token},{user},{user}"
+        for user, token in tokens.items()
+    ]
+    file = folder / "tokens.csv"
+    file.touch(mode=0o600)
+    file.write_text("\n".join(lines) + "\n")
+    etcd = f"http://127.0.0.1:{ports[0]}"
+    url = f"https://127.0.0.1:{ports[1]}"
+    own = ["--data-dir", str(folder / "etcd"), "--listen-client-urls", etcd, "--advertise-client-urls", etcd]
+    started = [_process(folder, stack, [f"{built}/etcd", *own, *_ETCD])]
+    started.append(
+        _process(
+            folder,
+            stack,
+            [
+                f"{built}/kube-apiserver",
+                f"--etcd-servers={etcd}",
+                "--bind-address=127.0.0.1",
+                f"--secure-port={ports[1]}",
+                f"--cert-dir={folder}",
+                f"--tls-cert-file={keys.certificate}",
+                f"--tls-private-key-file={keys.key}",
+                f"--token-auth-file={file}",
+                "--authorization-mode=RBAC",
+                "--service-account-issuer=https://kubernetes.default.svc",
+                f"--service-account-key-file={keys.certificate}",
+                f"--service-account-signing-key-file={keys.key}",
+                # Pods need neither a service account nor a node here.
+                "--disable-admission-plugins=ServiceAccount",
+                "--service-cluster-ip-range=10.0.0.0/24",
+            ],
+        )
+    )
+    cluster = Cluster(url, keys.ca, tokens)
+    _await_ready(cluster, started, folder)
+    return cluster
+
+
+def _process(folder: Path, stack: ExitStack, command: list[str]) -> subprocess.Popen[bytes]:
+    log = stack.enter_context((folder / f"{Path(command[0]).name}.log").open("wb"))
+    process = subprocess.Popen(["nice", "-n", "15", *command], stdout=log, stderr=log, cwd=folder)
+    stack.callback(_end, process)
+    return process
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+def _await_ready(cluster: Cluster, started: list[subprocess.Popen[bytes]], folder: Path) -> None:
+    end = time.monotonic() + READY_SECONDS
+    last = ""
+    while time.monotonic() < end:
+        ended = [process for process in started if process.poll() is not None]
+        assert not ended, f"A server ended with {ended[0].returncode}; see the logs in {folder}"
+        try:
+            # A custom resource needs the default namespace, which appears last.
+            if cluster.kube().get("/api/v1/namespaces/default"):
+                return
+        except (KubeError, ssl.SSLError) as error:
+            last = str(error)
+        time.sleep(0.1)
+    raise AssertionError(f"The API server was not ready within {READY_SECONDS:g} s: {last}; see the logs in {folder}")
+
+
+def _free_ports(count: int) -> list[int]:
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _each in range(count)]
+        for one in sockets:
+            one.bind(("127.0.0.1", 0))
+        return [int(one.getsockname()[1]) for one in sockets]

@@ -1,0 +1,96 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Custom resource definitions with the fields of Strimzi's that the product uses, by version of the operator.
+
+Not Strimzi's own files: the schemas are reduced. What they keep: versions, required fields, enums, the subresource
+status, and which fields are unknown to an older version. KAFKA_DR_CRDS names a folder with the vendor's files, by
+version, to use instead.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+from yamls import load_yaml
+
+GROUP = "kafka.strimzi.io"
+_FREE = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+_PLURALS = {
+    "KafkaConnect": "kafkaconnects",
+    "KafkaConnector": "kafkaconnectors",
+    "KafkaMirrorMaker2": "kafkamirrormaker2s",
+}
+
+
+def definitions(version: str) -> list[dict[str, Any]]:
+    """The definitions of an operator of this version, such as ``0.49.1``."""
+    folder = os.environ.get("KAFKA_DR_CRDS")
+    if folder and (Path(folder) / version).is_dir():
+        return [load_yaml(path) for path in sorted((Path(folder) / version).glob("*.yaml"))]
+    return [_definition(kind, version) for kind in _PLURALS]
+
+
+def _definition(kind: str, version: str) -> dict[str, Any]:
+    plural = _PLURALS[kind]
+    names = {"kind": kind, "plural": plural, "singular": kind.lower(), "listKind": f"{kind}List"}
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"{plural}.{GROUP}"},
+        "spec": {
+            "group": GROUP,
+            "scope": "Namespaced",
+            "names": names,
+            "versions": [
+                {
+                    "name": name,
+                    "served": True,
+                    # v1 is stored from 1.0 on.
+                    "storage": name == ("v1" if _number(version) >= (1, 0) else "v1beta2"),
+                    "subresources": {"status": {}},
+                    "schema": {"openAPIV3Schema": {"type": "object", "properties": _properties(kind, name, version)}},
+                }
+                for name in _served(version)
+            ],
+        },
+    }
+
+
+def _number(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split("."))
+
+
+def _served(version: str) -> list[str]:
+    number = _number(version)
+    return [*(["v1"] if number >= (0, 49) else []), *(["v1beta2"] if number < (1, 0) else [])]
+
+
+def _properties(kind: str, name: str, version: str) -> dict[str, Any]:
+    spec = {"type": "object", "properties": _connector(name, version)} if kind == "KafkaConnector" else _FREE
+    return {"spec": spec, "status": _FREE}
+
+
+def _connector(name: str, version: str) -> dict[str, Any]:
+    text = {"type": "string"}
+
+    def reference(field: str) -> dict[str, Any]:
+        place = {"type": "object", "properties": {"name": text}}
+        return {"type": "object", "required": [field], "properties": {field: place}}
+
+    fields: dict[str, Any] = {
+        "class": text,
+        "tasksMax": {"type": "integer", "minimum": 1},
+        "config": _FREE,
+        "state": {"type": "string", "enum": ["paused", "stopped", "running"]},
+        "autoRestart": _FREE,
+    }
+    if _number(version) >= (0, 44):
+        fields |= {"listOffsets": reference("toConfigMap"), "alterOffsets": reference("fromConfigMap")}
+    if name == "v1beta2":
+        fields["pause"] = {"type": "boolean"}
+    if _number(version) >= (0, 49):
+        fields["version"] = text
+    return fields
