@@ -158,6 +158,8 @@ CHECKED = {
     "python roles/lab/files/lab up --dir build/lab --engine aiven --srm-refresh-seconds 1": "test_aiven.py runs it",
     "python roles/lab/files/aiven_api --dir /tmp/aiven --port 0": "test_aiven_contract.py serves it",
     "python roles/lab/files/cm serve --site P --dir /tmp/cm-P --port 0": "test_cm_contract.py serves it",
+    "python roles/lab/files/strimzi --url URL --ca CA --token-file FILE --namespace kafka --connect dr-b --workers URL"
+    " --version 0.49.1": "tests/kubernetes runs its classes, make lint its types",
 }
 
 

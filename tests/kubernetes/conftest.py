@@ -43,8 +43,7 @@ def define(kube: Kube, version: str) -> None:
         if found and found["metadata"].get("labels", {}).get("version") == version:
             continue
         if found:
-            kube.call("DELETE", f"{_CRDS}/{name}")
-            until(lambda name=name: kube.get(f"{_CRDS}/{name}") is None)
+            remove(kube, f"{_CRDS}/{name}")
         definition["metadata"].setdefault("labels", {})["version"] = version
         kube.call("POST", _CRDS, definition)
     served = [item["name"] for item in wanted[0]["spec"]["versions"] if item["served"]]
@@ -61,6 +60,12 @@ def define(kube: Kube, version: str) -> None:
             return False
 
     until(is_served, 30.0)
+
+
+def remove(kube: Kube, path: str) -> None:
+    """Delete a resource, and wait until it is gone."""
+    kube.call("DELETE", path)
+    until(lambda: kube.get(path) is None)
 
 
 def until(holds: Callable[[], Any], seconds: float = 10.0) -> None:

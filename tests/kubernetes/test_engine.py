@@ -257,7 +257,8 @@ def test_offsets_are_replaced_once_and_read_back(place: Place) -> None:
 
 def test_an_alter_that_a_killed_run_left_is_awaited_before_the_next_change(place: Place) -> None:
     engine = stopped(place)
-    place.workers.slow_offsets = 1.0
+    assert place.operator is not None
+    place.operator.delay = 1.0
     content = {"offsets": [{"partition": {"cluster": "P", "partition": 0, "topic": "T"}, "offset": {"offset": 10}}]}
     body = {"metadata": {"name": "left"}, "data": {"offsets.json": json.dumps(content)}}
     place.kube.write(f"/api/v1/namespaces/{place.name}/configmaps", body)
@@ -270,8 +271,9 @@ def test_an_alter_that_a_killed_run_left_is_awaited_before_the_next_change(place
     )
     engine.rest("P", "B").resume(SOURCE)
     until(lambda: place.workers.states()[MADE] == ("RUNNING", 2))
+    # A change before would have replaced the work, or made the operator do it again at the next stop.
+    assert place.alters() == 1
     assert place.engine().stop("P", "B", True, BOUNDS, check=False).failure is None
-    # Without the wait, the operator alters again at this stop (test_operator.py).
     assert place.alters() == 1
 
 

@@ -115,7 +115,7 @@ def test_the_endpoint_is_written_before_pods_start(shop: Shop, kind: str) -> Non
     old = "old" if kind == "ConfigMap" else base64.b64encode(b"old").decode()
     body = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "kafka"}, "data": {"kafka.env": old, "other": old}}
     shop.kube.call("POST", folder, body)
-    point = {"endpoint_kind": kind, "endpoint_name": "kafka", "content": "new"}
+    point: dict[str, Any] = {"endpoint_kind": kind, "endpoint_name": "kafka", "content": "new"}
     running = shop.call(True, **point).failure
     assert running is not None
     assert running.code == "workload_runs"
@@ -132,7 +132,7 @@ def test_the_endpoint_is_written_before_pods_start(shop: Shop, kind: str) -> Non
 def test_a_missing_or_immutable_endpoint_is_named_and_nothing_starts(shop: Shop) -> None:
     path = shop.create()
     shop.call(False)
-    point = {"endpoint_name": "kafka", "content": "new"}
+    point: dict[str, Any] = {"endpoint_name": "kafka", "content": "new"}
     failure = shop.call(True, **point).failure
     assert failure is not None
     assert (failure.code, "does not exist" in failure.message) == ("endpoint_not_writable", True)
@@ -198,8 +198,8 @@ def test_a_scaled_object_is_paused_and_only_ours_is_resumed(shop: Shop) -> None:
     folder = f"/apis/keda.sh/v1alpha1/namespaces/{shop.namespace}/scaledobjects"
     until(lambda: served(shop.kube, folder))
     shop.create()
-    for name, target, paused in (("ours", "payments", None), ("theirs", "payments", "true"), ("other", "x", None)):
-        metadata = {"name": name, "annotations": {KEDA: paused} if paused else {}}
+    for name, target, mark in (("ours", "payments", None), ("theirs", "payments", "true"), ("other", "x", None)):
+        metadata = {"name": name, "annotations": {KEDA: mark} if mark else {}}
         one = {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": metadata}
         shop.kube.call("POST", folder, {**one, "spec": {"scaleTargetRef": {"name": target}}})
 
