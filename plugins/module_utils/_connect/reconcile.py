@@ -211,7 +211,7 @@ class Reconciler:
             return {}
         with ThreadPoolExecutor(len(stops)) as pool:
             outcomes = pool.map(lambda desired: [self._step(steps_of[desired.name][0], desired, None)], stops)
-            return dict(zip((desired.name for desired in stops), outcomes))
+            return {desired.name: outcome for desired, outcome in zip(stops, outcomes, strict=True)}
 
     def _step(self, change: Change, desired: DesiredConnector, actual: Connector | None) -> Outcome:
         try:

@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -35,16 +35,14 @@ def apply_goals(sites: Sites, pair: PairSpec, goals: Sequence[FlowGoal], bounds:
     starting = [goal for goal in goals if goal.replication == RUNNING]
     others = [goal for goal in goals if goal.replication != RUNNING]
     results = [attempt(partial(_end, sites, pair, goal, bounds, check)) for goal in others]
-    services: dict[str, str] = {}
+    started: dict[str, list[str]] = {}
     for goal in starting:
-        target = pair.flows[goal.flow][1]
         results.append(attempt(partial(_start, sites, pair, goal, bounds, check)))
         if results[-1].failure is None:
-            services.setdefault(sites.site(target).full_name, target)
+            started.setdefault(sites.site(pair.flows[goal.flow][1]).full_name, []).append(goal.flow)
     # Last and once for each service, because each change restarts all its flows.
-    started = [goal.flow for goal in starting]
-    work = partial(_change_service, sites, pair, flows=started, bounds=bounds, check=check)
-    results += [attempt(partial(work, target)) for target in services.values()]
+    work = partial(_change_service, sites, pair, bounds=bounds, check=check)
+    results += [attempt(partial(work, flows)) for flows in started.values()]
     return joined(results)
 
 
@@ -114,10 +112,9 @@ def _start(sites: Sites, pair: PairSpec, goal: FlowGoal, bounds: Bounds, check: 
     return result
 
 
-def _change_service(
-    sites: Sites, pair: PairSpec, target: str, flows: Collection[str], bounds: Bounds, check: bool
-) -> Result:
-    """Change the settings of a service only if this pair needs it. ``flows``: those that this call has started."""
+def _change_service(sites: Sites, pair: PairSpec, flows: Sequence[str], bounds: Bounds, check: bool) -> Result:
+    """Change the settings of a service only if this pair needs it. ``flows``: those that this call has started on it."""
+    target = pair.flows[flows[0]][1]
     site, observed = sites.site(target), sites.observe(target)
     settings = observed.service.settings
     changes = service_changes(settings, pair.groups)
