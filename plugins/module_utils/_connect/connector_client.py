@@ -26,6 +26,9 @@ class ConnectorClient(Protocol):
     def url(self) -> str:
         """Address for messages."""
 
+    #: Whether requests may be sent from several threads at the same time.
+    concurrent: bool
+
     @property
     def requests(self) -> list[dict[str, Any]]:
         """All requests sent so far, without secrets."""

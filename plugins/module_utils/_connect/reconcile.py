@@ -207,7 +207,7 @@ class Reconciler:
         one rebalance (``DistributedHerder.tick``).
         """
         stops = [desired for desired in all_desired if [c.action for c in steps_of[desired.name]] == ["stop"]]
-        if len(stops) < 2:
+        if len(stops) < 2 or not self._rest.concurrent:
             return {}
         with ThreadPoolExecutor(len(stops)) as pool:
             outcomes = pool.map(lambda desired: [self._step(steps_of[desired.name][0], desired, None)], stops)

@@ -75,6 +75,8 @@ class Connector:
 class ConnectClient(Transport):
     """One Kafka Connect worker group. Configurations contain plain passwords: never log or return them unmasked."""
 
+    concurrent = True
+
     def cluster_id(self) -> str:
         """Id of the Kafka cluster of this worker group, to which its source connectors write."""
         return self.about()[0]

@@ -113,7 +113,7 @@ def _start(sites: Sites, pair: PairSpec, goal: FlowGoal, bounds: Bounds, check: 
 
 
 def _change_service(sites: Sites, pair: PairSpec, flows: Sequence[str], bounds: Bounds, check: bool) -> Result:
-    """Change the settings of a service only if this pair needs it. ``flows``: those that this call has started on it."""
+    """Change the settings of a service if the pair needs it. ``flows``: those that this call has started on it."""
     target = pair.flows[flows[0]][1]
     site, observed = sites.site(target), sites.observe(target)
     settings = observed.service.settings

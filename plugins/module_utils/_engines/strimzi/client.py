@@ -44,6 +44,9 @@ _NOTHING = "(?!)"
 class StrimziClient:
     """The :class:`..._connect.connector_client.ConnectorClient` of one site."""
 
+    # The looks of a client have one state. The operator handles one resource of a KafkaConnect at a time anyway.
+    concurrent = False
+
     def __init__(
         self,
         site: Site,

@@ -39,6 +39,7 @@ class StrimziInventory(EngineInventory):
         applications="",
         copy_again="",
         identity="",
+        rebuild="",
         rehearsal="a rehearsal creates its connectors by REST, and the operator would delete them",
     )
     site_keys = _SITE_KEYS
