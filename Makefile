@@ -163,7 +163,7 @@ mypy: venv link
 	$(SAY) 'lint: mypy'
 	@mypy $(TYPED:%=-p $(PLUGINS).%)
 	@MYPYPATH=spark mypy -p kafka_dr_audit
-	@MYPYPATH=roles/lab/files mypy -p cm -p lab -p ledger -p strimzi
+	@MYPYPATH=roles/lab/files mypy -p aiven_api -p cm -p lab -p ledger -p strimzi
 	@MYPYPATH=roles/lab/files:spark:tests/support mypy tests/support molecule/docker molecule/shared
 
 .PHONY: ansible-lint
