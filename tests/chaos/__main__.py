@@ -30,7 +30,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.cutover_
 from disasters import PARTS, give_back, lose  # noqa: E402 - beside the path above
 from frozen import Frozen, another_controller, undecided_run, wake  # noqa: E402 - beside the path above
 from hurts import delete_topic, hold_copies  # noqa: E402 - beside the path above
-from kills import beginning, disturbed, kill, outwait, playbooks_alive  # noqa: E402 - beside the path above
+from kills import NO_RETURN, beginning, disturbed, kill, outwait, playbooks_alive  # noqa: E402 - beside the path above
 from lab.lab import Lab  # noqa: E402 - the lab is a program of its role
 from scenario import Scenario, totals  # noqa: E402
 
@@ -110,7 +110,7 @@ def faults(policy: str, draw: random.Random) -> list[ChaosFault]:
         for kind in [*kinds, "disaster"]
         for phase in phases[kind]
     ]
-    moments = (("the point of no return", ": Record that the point of no return is passed]"),)
+    moments = (("the point of no return", NO_RETURN),)
     found += [
         ChaosFault(f"{kind}: frozen after {what}", kind, trigger, frozen=True)
         for kind in kinds

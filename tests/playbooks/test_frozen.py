@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from frozen import Frozen, another_controller, undecided_run, wake
+from kills import NO_RETURN
 from scenario import Scenario, totals
 
-PASSED = ": Record that the point of no return is passed]"
 UNDOING = ": Accept either copy of the journal]"
 MORE = [
     {"name": "Payments", "partitions": 12, "replication_factor": 1},
@@ -38,7 +38,7 @@ def lost(scenario: Scenario) -> dict[str, int]:
 def test_a_controller_superseded_after_the_point_of_no_return_changes_nothing(enabled: Scenario) -> None:
     enabled.start()
     enabled.traffic(1000)
-    frozen = Frozen(enabled, PASSED, "failover_cutoff", {"kafka_dr_confirm": "B"})
+    frozen = Frozen(enabled, NO_RETURN, "failover_cutoff", {"kafka_dr_confirm": "B"})
     try:
         with another_controller(enabled):
             refused = enabled.playbook("failover_cutoff", {"kafka_dr_confirm": "B"}, expect=2)

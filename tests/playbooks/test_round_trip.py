@@ -18,7 +18,7 @@ import pytest
 from confluent_kafka import Producer
 
 from accounts import read_log
-from kills import beginning, disturbed, kill_at, kill_in_phase
+from kills import NO_RETURN, beginning, disturbed, kill_at, kill_in_phase
 from scenario import Scenario, totals
 from snapshot import read_inventory, snapshot
 
@@ -202,7 +202,7 @@ def test_a_killed_run_resumes_where_it_was(enabled: Scenario, phase: str) -> Non
         kill_in_phase(enabled, phase, to)
     else:
         # Just after the event that records it.
-        kill_at(enabled, ": Record that the point of no return is passed]", "failback", {"kafka_dr_confirm": to})
+        kill_at(enabled, NO_RETURN, "failback", {"kafka_dr_confirm": to})
         done = enabled.playbook("abandon", {"kafka_dr_confirm": "B"}, expect=2)
         assert "has passed the point of no return" in done["output"]
         assert "switchback.kafka_dr.failover_cutoff -i INVENTORY -e kafka_dr_to=P" in " ".join(done["output"].split())

@@ -17,6 +17,8 @@ from typing import Any
 
 from scenario import COLLECTION, Scenario
 
+# What a cutover of any type prints just after it has journaled the point of no return.
+NO_RETURN = ": Start producers"
 _LONGEST = 240.0
 
 
