@@ -691,7 +691,8 @@ def _aiven_service(trial: Trial) -> Any:
     seen = [FLOWS_AT_AIVEN]
     after = trial.observing(stub(service=AivenService("RUNNING", {"groups": "x,g"})))
     sites = aiven_sites(lambda _target, anew=False: seen.pop() if seen else after())
-    return trial.module._change_service(sites, stub(groups=["g"]), "B", ["P->B"], BOUNDS, False)
+    pair = stub(groups=["g"], flows={"P->B": ("P", "B")})
+    return trial.module._change_service(sites, pair, ["P->B"], BOUNDS, False)
 
 
 @wait("kafka", "_engines/aiven/engine.py:AivenEngine._require_proof")
