@@ -34,7 +34,7 @@ class KubeMemory:
             return copy.deepcopy(self.resources.get(path))
 
     def items(self, path: str, **query: str) -> list[dict[str, Any]]:
-        key, _, value = query.get("labelSelector", "").partition("=")
+        key, _equals, value = query.get("labelSelector", "").partition("=")
         with self._lock:
             found = [one for place, one in sorted(self.resources.items()) if place.rpartition("/")[0] == path]
             return [

@@ -82,12 +82,12 @@ class Looks:
         if waited.state is not None:
             return waited.state
         resource = self._connectors.require(name)
-        generation = resource["metadata"]["generation"]
+        generation, warning = resource["metadata"]["generation"], warning_of(resource)
+        reported = f" It reports: {warning}" if warning else ""
         raise Unreachable(
             "operator_silent",
             f'The operator did not report the offsets of "{name}" within {waited.seconds:.0f} s: it has carried out'
-            f" generation {settled_generation(resource)} of {generation}."
-            f"{f' It reports: {warning}' if (warning := warning_of(resource)) else ''}",
+            f" generation {settled_generation(resource)} of {generation}.{reported}",
             "Check that the Strimzi cluster operator runs, watches this namespace and reaches the workers.",
             self._connectors.site.api.url,
             retriable=True,
