@@ -18,6 +18,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 WATCH = Path(__file__).resolve().parent / "watch"
+IMPORTER = WATCH.with_name("importer.py")
 BIN = Path(sys.executable).parent
 # Folders and files at the top. The tarball has exactly the files that git tracks below them.
 SHIPPED = {
@@ -71,7 +72,7 @@ def test_galaxy_accepts_the_tarball(tarball: Path, tmp_path: Path) -> None:
     """Galaxy's own importer, with ansible-lint and ansible-doc on the unpacked tarball, without a network."""
     dead = "http://127.0.0.1:9"
     env = {**clean(tmp_path), "http_proxy": dead, "https_proxy": dead}
-    command = [sys.executable, "-m", "galaxy_importer.main", str(tarball)]
+    command = [sys.executable, str(IMPORTER), str(tarball)]
     done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
     output = done.stdout + done.stderr
     assert done.returncode == 0, output
