@@ -18,9 +18,9 @@ SECONDS = 900
 class PatientPopen(subprocess.Popen[bytes]):
     """A process with a longer bound than its caller asks for."""
 
-    def communicate(self, input: Any = None, timeout: float | None = None) -> tuple[Any, Any]:
+    def communicate(self, *given: Any, **named: Any) -> tuple[Any, Any]:
         """Wait up to ``SECONDS``."""
-        return super().communicate(input, timeout and SECONDS)
+        return super().communicate(*given, **{**named, "timeout": SECONDS})
 
 
 collection.Popen = PatientPopen
