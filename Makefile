@@ -101,8 +101,8 @@ classes: setup
 	@ls .venv/share/switchback.kafka_dr/*.jsa > /dev/null 2>&1 || python spark/kafka_dr_audit --prepare
 
 # Of about the same length: whatever runs alone at the end leaves half the machine idle.
-ONE_ROW := modules docs-commands runner
-OTHER_ROW := unit sanity artifact docs molecule
+ONE_ROW := modules docs-commands runner artifact
+OTHER_ROW := unit sanity docs molecule
 
 # Whatever failed is said again at the end: the other row goes on for minutes.
 .PHONY: rows
