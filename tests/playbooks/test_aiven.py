@@ -228,7 +228,7 @@ def test_a_lagging_group_moves_there_and_back(pair: Scenario) -> None:
         pair.wait(
             lambda lag_wanted=lag_wanted: pair.count("acknowledged") - pair.slowest_reader() > lag_wanted,
             120,
-            "it falls behind",
+            "it lags",
         )
         reports.append(pair.move(playbook, to, kafka_dr_drain_groups_timeout=1))
     slow(pair, "settlement", None)
