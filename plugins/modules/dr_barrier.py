@@ -60,6 +60,20 @@ options:
         description: Until everything that the groups have read is replicated, and no transaction is open.
         type: float
         default: 120.0
+  commits_seen:
+    description:
+      - RV(switchback.kafka_dr.dr_drain#module:commits_seen) of the same run. If the committed offsets are still the
+        same, O(waits.settle) counts from then.
+    type: dict
+    suboptions:
+      at:
+        description: Moment on the host of the module.
+        type: float
+        required: true
+      digest:
+        description: Digest of the offsets.
+        type: str
+        required: true
 attributes:
   check_mode:
     support: partial
@@ -133,6 +147,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.barrier import barrier
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.commits_seen import CommitsSeen
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.requests import BarrierRequest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
     acceptance_options,
@@ -149,9 +164,11 @@ WAITS = {
     "settle": {"type": "float", "default": 1.0},
     "wait_timeout": {"type": "float", "default": 120.0},
 }
+COMMITS_SEEN = {"at": {"type": "float", "required": True}, "digest": {"type": "str", "required": True}}
 SPEC = ArgumentSpec(
     {
         "final": {"type": "bool", "default": True},
+        "commits_seen": {"type": "dict", "options": COMMITS_SEEN},
         "waits": {"type": "dict", "options": WAITS, "apply_defaults": True},
     }
 ).merge(pair_option(), acceptance_options(), guard_options())
@@ -175,6 +192,7 @@ def work(module: AnsibleModule) -> Result:
         stop_timeout=waits["stop_timeout"],
         restart_timeout=waits["restart_timeout"],
         request_timeout=params["request_timeout"],
+        commits_seen=CommitsSeen.parsed(params["commits_seen"]),
     )
     return barrier(request, module.check_mode)
 

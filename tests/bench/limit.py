@@ -15,7 +15,7 @@ import json
 import time
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -69,7 +69,9 @@ class Limit:
         producers, consumers = self.scenario.names("producer"), self.scenario.names("consumer")
         phase(lambda: self.clients("stop", producers))
         ends = phase(lambda: self.drained(leave, enter))
+        asked = self.ask_to_stop(leave, enter)
         phase(lambda: self.clients("stop", consumers))
+        list(asked)
         phase(lambda: (self.stop_flow(leave, enter, ends), self.journal("barrier")))
         phase(lambda: self.commit(enter))
         before = self.ends(enter, TOPIC)
@@ -149,10 +151,13 @@ class Limit:
 
     # ---- the flow
 
+    def ask_to_stop(self, leave: str, enter: str) -> Iterator[None]:
+        """Ask both connectors to stop, while the consumers stop."""
+        return self.pool.map(lambda name: self.connect(enter, "PUT", f"{name}/stop"), self.connectors(leave, enter))
+
     def stop_flow(self, leave: str, enter: str, ends: Ends) -> None:
-        """Stop both connectors, and require that the source connector has stored the log ends."""
+        """Wait until both connectors are stopped, and require that the source connector has stored the log ends."""
         names = self.connectors(leave, enter)
-        list(self.pool.map(lambda name: self.connect(enter, "PUT", f"{name}/stop"), names))
         self.until(lambda: all(self.is_stopped(enter, name) for name in names), "the connectors do not stop")
         stored = self.connect(enter, "GET", f"{names[0]}/offsets")["offsets"]
         ours = [row for row in stored if row["partition"]["topic"] == TOPIC]

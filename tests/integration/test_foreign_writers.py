@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -30,6 +31,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics 
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
     connect_mirror,
     dr_barrier,
+    dr_drain,
     dr_journal,
     dr_status_info,
     dr_translation_info,
@@ -177,12 +179,22 @@ class LabPair:
         way = {"leave": self.p, "enter": self.b, "settle": 0.1}
         return run_module(dr_translation_info, as_pair({**base, **way, **more}))
 
-    def barrier(self, topic: str, journal: Journal, *groups: str, **more: Any) -> dict[str, Any]:
+    def barrier(self, topic: str, journal: Journal, *groups: str, settle: float = 0.1, **more: Any) -> dict[str, Any]:
+        waits = {"settle": settle, "wait_timeout": 60}
+        return run_module(dr_barrier, as_pair({**self._in_run(topic, journal, *groups), "waits": waits, **more}))
+
+    def drain(self, topic: str, journal: Journal, *groups: str) -> dict[str, Any]:
+        ends = {"leave": self.p, "enter": self.b, "flows": [self.there], "wait_timeout": 60}
+        return run_module(dr_drain, as_pair({**self._in_run(topic, journal, *groups), **ends}))
+
+    def _in_run(self, topic: str, journal: Journal, *groups: str) -> dict[str, Any]:
         base = {"clusters": self.clusters, "topics": [topic], "policy": self.policy, "groups": list(groups)}
         place = {"pair": journal.pair, "topic": journal.topic}
-        guard = {"clusters": self.clusters, **place, "run": journal.run, "holder_generation": 0}
-        waits = {"settle": 0.1, "wait_timeout": 60}
-        return run_module(dr_barrier, as_pair({**base, **place, "guard": guard, "waits": waits, **more}))
+        return {
+            **base,
+            **place,
+            "guard": {"clusters": self.clusters, **place, "run": journal.run, "holder_generation": 0},
+        }
 
 
 class Journal:
@@ -295,6 +307,43 @@ def test_a_producer_into_the_prefixed_replica_is_reported_and_stops_the_barrier(
     at = {(row["topic"], row["partition"]): row["offset"] for row in result["details"]}
     assert at[replica, 0] == 11  # After the foreign records: the group has read everything of P.
     assert journal.phases == ["barrier"]
+
+
+def test_a_drained_flow_stops_while_others_work_and_idle_groups_settle_once(prefixed: LabPair) -> None:
+    """The barrier counts the settle time from the drain, unless a group has committed since (R9)."""
+    pair, topic = prefixed, prefixed.topic()
+    journal, settle = Journal(pair), 6.0
+    with pair.running(pair.there, topic):
+        pair.send(pair.p, topic, 8)
+        group = pair.group(topic)
+        drained = pair.drain(topic, journal, group)
+        assert drained["rc"] == 0, drained["msg"]
+        assert drained["changed"]
+        name = f"{pair.p}->{pair.b}.MirrorSourceConnector"
+        stopped = wait_until(lambda: pair.worker(pair.b).connectors()[name].stopped, bool, Bounds(30, 0.05))
+        assert stopped.done
+        # A record that came after the drain is not replicated any more: no barrier, and nothing is lost.
+        pair.send(pair.p, topic, 1)
+        late = pair.barrier(topic, journal, group)
+        assert (late["error"]["code"], journal.phases) == ("not_drained", [])
+
+    with pair.running(pair.there, topic):
+        drained = pair.drain(topic, journal, group)
+        seen = drained["commits_seen"]
+        # As long as consumers take to stop.
+        wait_until(lambda: time.monotonic() - seen["at"], lambda seconds: seconds >= settle - 1, Bounds(settle))
+        began = time.monotonic()
+        result = pair.barrier(topic, journal, group, settle=settle, commits_seen=seen, group_lag="reread")
+        assert result["rc"] == 0, result["msg"]
+        assert time.monotonic() - seen["at"] >= settle
+        quick = time.monotonic() - began
+        again = pair.drain(topic, journal, group)
+        commit(AdminClient({"bootstrap.servers": pair.servers(pair.p)}), group, {(topic, 0): pair.end(pair.p, topic)})
+        began = time.monotonic()
+        moved = pair.barrier(topic, journal, group, settle=settle, commits_seen=again["commits_seen"])
+        assert moved["rc"] == 0, moved["msg"]
+        assert time.monotonic() - began >= settle
+    assert quick < settle
 
 
 def test_a_record_written_on_the_idle_cluster_under_identity_is_reported(same: LabPair) -> None:

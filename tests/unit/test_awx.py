@@ -21,7 +21,7 @@ from awx_project import PROJECT, ROOT, Unsafe, configuration, injected, question
 from yamls import load_yaml, parse_yaml
 
 # These start and stop processes of the machine that they run on. In AWX that is the container of one job.
-LEFT_OUT = {"lab_up", "lab_down"}
+LEFT_OUT = {"demo", "lab_up", "lab_down"}
 READS_ONLY = {"status", "readiness", "verify", "support_bundle", "discover"}
 PLAYBOOKS = sorted({path.stem for path in (ROOT / "playbooks").glob("*.yml")} - LEFT_OUT)
 CONFIGURATION = configuration()

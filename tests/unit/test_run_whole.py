@@ -21,12 +21,15 @@ from yamls import load_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
 PLAYBOOKS = sorted(path.stem for path in (ROOT / "playbooks").glob("*.yml"))
+IMPORTED = "ansible.builtin.import_playbook"
 LINE = "This playbook must run whole. Start it without --tags, --skip-tags, --start-at-task and --limit."
 
 
 @pytest.mark.parametrize("playbook", PLAYBOOKS)
 def test_every_play_has_a_guard_that_no_tag_can_skip(playbook: str) -> None:
-    for play in load_yaml(ROOT / "playbooks" / f"{playbook}.yml"):
+    plays = [play for play in load_yaml(ROOT / "playbooks" / f"{playbook}.yml") if IMPORTED not in play]
+    assert plays
+    for play in plays:
         assert "| switchback.kafka_dr.run_whole }}" in play["hosts"]
 
 

@@ -242,15 +242,23 @@ class Engine(Protocol):
         settings that select what a flow replicates but that this engine cannot read, one sentence each.
         """
 
-    def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
+    def stop(
+        self,
+        source: str,
+        target: str,
+        final: bool,
+        bounds: Bounds,
+        check: bool,
+        awaited: Collection[str] = ("source", "checkpoint"),
+    ) -> Result:
         """Stop the flow's group offset sync and, if ``final``, its replication.
 
         An engine without the capability ``stop_provable`` leaves replication as it is.
 
-        If the result has no failure, this flow no longer writes group offsets on ``target``. With ``final`` and
-        ``awaited``, each part that the engine can stop for this flow alone also has no tasks. The stored offsets are
-        final only if :meth:`observe` reports the source part as ``final``. If not ``awaited``, the method waits only
-        for the end of the group offset sync. Errors are part of the result.
+        ``awaited``: parts to wait for. If the result has no failure and ``checkpoint`` was awaited, this flow no
+        longer writes group offsets on ``target``. With ``final``, if ``source`` was awaited, each part that the engine
+        can stop for this flow alone also has no tasks. The stored offsets are final only if :meth:`observe` reports
+        the source part as ``final``. An engine may wait for more than that. Errors are part of the result.
         """
 
     def offsets(self, source: str, target: str) -> StoredOffsets:

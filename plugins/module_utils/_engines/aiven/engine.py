@@ -17,7 +17,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -114,7 +114,15 @@ class AivenEngine:
         """Create, change and delete flows. Group sync is off in every state."""
         return apply_goals(self._sites, pair, goals, bounds, check)
 
-    def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
+    def stop(
+        self,
+        source: str,
+        target: str,
+        final: bool,
+        bounds: Bounds,
+        check: bool,
+        awaited: Collection[str] = ("source", "checkpoint"),
+    ) -> Result:
         """Switch off group sync to ``target``, and prove from Kafka that it is off (R10). Replication continues.
 
         If the API does not answer, the evidence in Kafka alone decides. If no checkpoint is above a committed offset,

@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -151,18 +151,24 @@ class ConnectEngine:
         """Reconcile the connectors, one call for each flow and state."""
         return apply_goals(self.rest, pair, goals, bounds, check)
 
-    def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
-        """Stop the checkpoint connector and, if ``final``, the source connector. Wait until they have no tasks.
+    def stop(
+        self,
+        source: str,
+        target: str,
+        final: bool,
+        bounds: Bounds,
+        check: bool,
+        awaited: Collection[str] = ("source", "checkpoint"),
+    ) -> Result:
+        """Stop the checkpoint connector and, if ``final``, the source connector. Wait until ``awaited`` have no tasks.
 
-        If not ``awaited``, wait only for the checkpoint connector. Stopping the source connector takes seconds if the
-        source cluster does not answer.
+        Stopping the source connector takes seconds if the source cluster does not answer.
         """
         # A stop needs the names of the connectors, but not their settings.
         ends = ClusterSpec(source), ClusterSpec(target)
         spec = FlowSpec(*ends, naming=self._naming, application=self.application)
         parts = ("source", "checkpoint") if final else ("checkpoint",)
-        awaits = parts if awaited else ("checkpoint",)
-        return reconcile_flow(self.rest(source, target), spec, parts, "stopped", bounds, check, awaits)
+        return reconcile_flow(self.rest(source, target), spec, parts, "stopped", bounds, check, awaited)
 
     def forget(self, lost: str, remaining: str, check: bool) -> list[Outcome]:
         """Reset the offsets of both source connectors, and verify that none is left.

@@ -16,7 +16,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -213,7 +213,15 @@ class SrmEngine:
         """Write the lines of each site, then start or stop its service."""
         return apply_goals(self._sites.site, pair, goals, settings, bounds, check)
 
-    def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
+    def stop(
+        self,
+        source: str,
+        target: str,
+        final: bool,
+        bounds: Bounds,
+        check: bool,
+        awaited: Collection[str] = ("source", "checkpoint"),
+    ) -> Result:
         """Switch off the group offset sync to ``target``. ``final``: stop the service, else restart it.
 
         Streams Replication Manager cannot stop one flow alone (R10 and R20), so offsets that are read after the stop

@@ -104,15 +104,22 @@ class StrimziEngine(ConnectEngine):
         client.site.require_usable()
         return client
 
-    def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
+    def stop(
+        self,
+        source: str,
+        target: str,
+        final: bool,
+        bounds: Bounds,
+        check: bool,
+        awaited: Collection[str] = ("source", "checkpoint"),
+    ) -> Result:
         """Stop connectors as the engine ``connect`` does, and prove by a look that each awaited one is stopped.
 
         A status alone can show a stop that was undone since: the operator corrects that only after up to 120 s.
         """
         result = super().stop(source, target, final, bounds, check, awaited)
         client = self.rest(source, target)
-        parts = ("source", "checkpoint") if final and awaited else ("checkpoint",)
-        names = [self.name(source, target, part) for part in parts]
+        names = [self.name(source, target, part) for part in awaited if final or part == "checkpoint"]
         if check or result.failure is not None or not client.unproven(names):
             return result
         client.prove(names)

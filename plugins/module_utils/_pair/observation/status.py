@@ -63,9 +63,9 @@ class StatusRequest:
     barrier_ends: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
 
 
-def status(request: StatusRequest) -> Result:
-    """Observe the pair, wait if asked to, and report."""
-    pair = Pair(request.pair, request.flows, request.request_timeout, request.partial)
+def status(request: StatusRequest, pair: Pair | None = None) -> Result:
+    """Observe the pair, wait if asked to, and report. ``pair``: use its connections instead of new ones."""
+    pair = pair or Pair(request.pair, request.flows, request.request_timeout, request.partial)
     if request.restart_timeout is not None:
         seconds = pair.engine.capabilities.bound(request.bounds.timeout, request.restart_timeout)
         request = replace(request, bounds=replace(request.bounds, timeout=seconds))

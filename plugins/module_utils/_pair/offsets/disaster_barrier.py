@@ -133,7 +133,8 @@ def _stop(survivor: Survivor, request: DisasterRequest, check: bool) -> Result:
     # Streams Replication Manager cannot stop one flow. Its group sync stops; a dead source sends nothing to replicate.
     final = must_end or not survivor.engine.capabilities.offset_syncs_on_source
     # Records that still arrive are after every offset that is found here, and the source connector has no source.
-    stopped = survivor.engine.stop(survivor.x, survivor.y, final, _bounds(survivor, request), check, awaited=must_end)
+    awaited = ("source", "checkpoint") if must_end else ("checkpoint",)
+    stopped = survivor.engine.stop(survivor.x, survivor.y, final, _bounds(survivor, request), check, awaited)
     if stopped.failure is None or must_end or check or not survivor.engine.capabilities.stop_provable:
         return stopped
     # Replication may still be stopping, but MirrorMaker 2's own group sync must not write here any more (R10).

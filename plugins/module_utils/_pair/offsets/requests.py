@@ -15,6 +15,7 @@ from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.ownership import Claim
 from ..._core.journal.state import Run
 from ..._core.waiting import Bounds
+from .commits_seen import CommitsSeen
 
 __all__ = ["BarrierRequest", "DisasterRequest", "PresyncRequest", "SeedRequest", "TranslationRequest"]
 
@@ -39,6 +40,8 @@ class TranslationRequest:
     #: The flow is stopped, so its progress is final.
     final: bool
     request_timeout: float
+    #: Committed offsets as an earlier module of the run read them on ``leave``; None: not known.
+    commits_seen: CommitsSeen | None = None
 
     @property
     def flows(self) -> list[tuple[str, str]]:
@@ -64,6 +67,8 @@ class BarrierRequest:
     #: Used instead of ``stop_timeout`` by an engine that restarts a service to stop connectors.
     restart_timeout: float
     request_timeout: float
+    #: Committed offsets as the drain read them on the cluster being left; None: not known.
+    commits_seen: CommitsSeen | None = None
 
     def translation(self, run: Run) -> TranslationRequest:
         """The translation of the journal's ``run``."""
@@ -78,6 +83,7 @@ class BarrierRequest:
             replicated=self.replicated,
             final=self.final,
             request_timeout=self.request_timeout,
+            commits_seen=self.commits_seen,
         )
 
 

@@ -31,6 +31,7 @@ from ..observation.foreign_writers import foreign_records
 from ..observation.groups import GroupStatus, observe_groups
 from ..observation.leaving import wait_for_members_to_leave
 from ..observation.pair import Pair
+from .commits_seen import CommitsSeen
 from .evidence import Evidence, by_group, skips_refusal
 from .identity_offsets import IdentityOffsets
 from .prefixed_offsets import PrefixedOffsets
@@ -57,8 +58,6 @@ class FirstObservation:
 
     def __init__(self, pair: Pair) -> None:
         self.pair = pair
-        #: Start of the settle time of idle groups (``time.monotonic``).
-        self.since = time.monotonic()
         self.state: JournalState
         self.offsets: Mapping[str, Mapping[str, Mapping[Partition, int]]]
         self.state, self.offsets = both(
@@ -77,7 +76,9 @@ class Translation:
         self._request, self.pair = request, first.pair
         self.x, self.y = request.leave, request.enter
         self._journal = JournalFacts.toward(first.state, self.y)
-        self._since, self._earlier = first.since, first.offsets[self.x]
+        self._earlier = first.offsets[self.x]
+        #: Start of the settle time of idle groups (``time.monotonic``).
+        self._since = CommitsSeen.of(self._earlier).unchanged_since(request.commits_seen)
 
     def run(self) -> Result:
         """Gather the evidence and translate the committed offsets."""

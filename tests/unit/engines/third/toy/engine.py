@@ -171,9 +171,17 @@ class ToyEngine:
         steps.sort(key=lambda step: step[2] == RUNNING)
         return joined([attempt(partial(self._reach, pair.flows[step[0]], step, bounds, check)) for step in steps])
 
-    def stop(self, source: str, target: str, final: bool, bounds: Bounds, check: bool, awaited: bool = True) -> Result:
+    def stop(
+        self,
+        source: str,
+        target: str,
+        final: bool,
+        bounds: Bounds,
+        check: bool,
+        awaited: Collection[str] = ("source", "checkpoint"),
+    ) -> Result:
         name, ends = flow_name(source, target), (source, target)
-        parts = {"checkpoint": bounds, **({"source": bounds if awaited else None} if final else {})}
+        parts = {part: bounds if part in awaited else None for part in ("checkpoint", *(["source"] if final else []))}
         works = [partial(self._reach, ends, (name, part, STOPPED), wait, check) for part, wait in parts.items()]
         return joined([attempt(work) for work in works])
 

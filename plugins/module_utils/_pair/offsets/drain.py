@@ -1,0 +1,50 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The drain of a cutover: wait until everything is replicated and read, then ask the flow to stop.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from ..._core.errors import DrError
+from ..._core.waiting import Bounds
+from ..._kafka.groups import known_committed_offsets
+from ..._module import Result
+from ..observation.pair import Pair
+from ..observation.status import StatusRequest, status
+from .commits_seen import CommitsSeen
+
+__all__ = ["drain"]
+
+
+def drain(request: StatusRequest, leave: str, enter: str, stop: bool, check: bool) -> Result:
+    """Wait as :func:`.status` does. Then, if ``stop``, ask the flow from ``leave`` to ``enter`` to stop.
+
+    A worker of Kafka Connect takes a second to stop connectors, and the consumers stop meanwhile. This proves nothing:
+    the barrier stops the flow again, waits for it, and requires that no record came after.
+    """
+    pair = Pair(request.pair, request.flows, request.request_timeout)
+    result = status(request, pair)
+    if result.failure is not None:
+        return result
+    if stop and pair.engine.capabilities.stop_provable:
+        _ask(pair, leave, enter, result, Bounds(request.request_timeout), check)
+    # Without them, the barrier waits for the whole settle time.
+    with suppress(DrError):
+        seen = CommitsSeen.of(known_committed_offsets(pair.kafka[leave], pair.groups))
+        result.extra["commits_seen"] = seen.as_dict()
+    return result
+
+
+def _ask(pair: Pair, leave: str, enter: str, result: Result, bounds: Bounds, check: bool) -> None:
+    try:
+        asked = pair.engine.stop(leave, enter, True, bounds, check, awaited=())
+    except DrError as error:
+        asked = Result(failure=error)
+    result.outcomes = asked.outcomes
+    if asked.failure is not None:
+        result.warnings.append(f"The flow could not be asked to stop early. {asked.failure.message}")

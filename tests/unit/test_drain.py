@@ -1,0 +1,122 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The drain asks the flow to stop, and remembers committed offsets so that idle groups need not settle twice (R9)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import drain as drain_file
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.commits_seen import CommitsSeen
+
+COMMITS = {"settlement": {Partition("Payments", 1): 7, Partition("Payments", 0): 4}, "fraud": {}}
+
+
+def stub(**fields: Any) -> Any:
+    return SimpleNamespace(**fields)
+
+
+def failing(error: DrError) -> Callable[..., Any]:
+    def fail(*_values: Any, **_named: Any) -> Any:
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize(
+    ("later", "same"),
+    [
+        ({"fraud": {}, "settlement": {Partition("Payments", 0): 4, Partition("Payments", 1): 7}}, True),
+        ({**COMMITS, "settlement": {Partition("Payments", 0): 4, Partition("Payments", 1): 8}}, False),
+        ({**COMMITS, "settlement": {Partition("Payments", 0): 4}}, False),
+        ({**COMMITS, "settlement": {Partition("Payments", 0): 4, Partition("Payments", 1): None}}, False),
+        ({**COMMITS, "fraud": {Partition("Payments", 0): 0}}, False),
+        ({"settlement": COMMITS["settlement"]}, False),
+    ],
+)
+def test_only_equal_offsets_count_from_the_first_of_two_observations(later: Any, same: bool) -> None:
+    first = CommitsSeen.of(COMMITS)
+    second = CommitsSeen.of(later)
+    assert second.unchanged_since(CommitsSeen.parsed(first.as_dict())) == (first.at if same else second.at)
+
+
+def test_a_moment_of_the_future_or_none_does_not_count() -> None:
+    """Another host, or the same one after a start, has another clock."""
+    now = CommitsSeen.of(COMMITS)
+    assert now.unchanged_since(CommitsSeen(now.at + 60, now.digest)) == now.at
+    assert now.unchanged_since(CommitsSeen.parsed(None)) == now.at
+
+
+class Work:
+    """One call of the drain with these answers."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, reached: Result, asked: Callable[..., Any], provable: bool) -> None:
+        self.stops: list[tuple[Any, ...]] = []
+
+        def stop(source: str, target: str, final: bool, _bounds: Any, check: bool, awaited: Any) -> Any:
+            self.stops.append((source, target, final, check, awaited))
+            return asked()
+
+        engine = stub(capabilities=stub(stop_provable=provable), stop=stop)
+        patch.setattr(drain_file, "Pair", lambda *_values: stub(engine=engine, kafka={"P": None}, groups=["fraud"]))
+        patch.setattr(drain_file, "status", lambda _request, _pair: reached)
+        patch.setattr(drain_file, "known_committed_offsets", lambda _kafka, _groups: COMMITS)
+
+    def run(self, stop: bool = True) -> Result:
+        request: Any = stub(pair=None, flows=[], request_timeout=15.0)
+        return drain_file.drain(request, "P", "B", stop, check=False)
+
+
+def test_the_flow_is_asked_to_stop_without_a_wait_and_the_offsets_are_remembered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    work = Work(monkeypatch, Result(), lambda: Result(), True)
+    result = work.run()
+    assert work.stops == [("P", "B", True, False, ())]
+    seen = CommitsSeen.parsed(result.extra["commits_seen"])
+    assert seen is not None
+    assert 0 <= time.monotonic() - seen.at < 60
+    assert CommitsSeen.of(COMMITS).unchanged_since(seen) == seen.at
+
+
+@pytest.mark.parametrize(
+    ("reached", "stop", "provable"),
+    [
+        (Result(failure=DrError("not_replicated", "3 partitions lag.")), True, True),
+        (Result(), False, True),
+        (Result(), True, False),
+    ],
+    ids=["not drained", "a processor writes", "a stop of one flow cannot be proven"],
+)
+def test_the_flow_goes_on(reached: Result, stop: bool, provable: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    work = Work(monkeypatch, reached, lambda: Result(), provable)
+    assert work.run(stop).failure is reached.failure
+    assert work.stops == []
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [failing(Unreachable("connect_unreachable", "No worker answers.")), lambda: Result(failure=DrError("x", "No."))],
+)
+def test_a_stop_that_is_not_accepted_is_left_to_the_barrier(
+    asked: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = Work(monkeypatch, Result(), asked, True).run()
+    assert result.failure is None
+    assert ["could not be asked to stop early" in text for text in result.warnings] == [True]
+
+
+def test_without_the_offsets_the_barrier_waits_for_the_whole_settle_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    work = Work(monkeypatch, Result(), lambda: Result(), True)
+    monkeypatch.setattr(drain_file, "known_committed_offsets", failing(DrError("offsets_unknown", "A coordinator.")))
+    result = work.run()
+    assert (result.failure, result.extra) == (None, {})
