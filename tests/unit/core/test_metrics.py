@@ -24,6 +24,10 @@ REPORT: dict[str, Any] = {
     "loss": {"offsets_at_least": 0, "records_at_most": None, "seconds_at_most": 12.5},
     "rereads": {"controlled": {"g": 0, "h": None}, "disaster": {"g": 9}},
     "durations": {"cutoff": {"last": 44.1, "median": 41.0, "runs": 3}},
+    "objectives": [
+        {"type": "cutoff", "rpo": "0 records", "writes_s": 3.9, "reads_s": 4.1, "source": "median of 3 runs"},
+        {"type": "disaster", "rpo": "unknown", "writes_s": None, "reads_s": None, "source": "unknown"},
+    ],
 }
 AT = 1795417110.5
 NAMES = [
@@ -34,6 +38,7 @@ NAMES = [
     "kafka_dr_predicted_loss_seconds",
     "kafka_dr_predicted_rereads",
     "kafka_dr_predicted_duration_seconds",
+    "kafka_dr_predicted_downtime_seconds",
     "kafka_dr_readiness_timestamp_seconds",
 ]
 # The exposition format: https://prometheus.io/docs/instrumenting/exposition_formats/
@@ -97,6 +102,8 @@ def test_a_report_becomes_metrics() -> None:
     assert value(found, "predicted_rereads", group="g", way="controlled") == 0
     assert value(found, "predicted_rereads", group="g", way="disaster") == 9
     assert value(found, "predicted_duration_seconds", type="cutoff") == 41.0
+    assert value(found, "predicted_downtime_seconds", type="cutoff", of="writes") == 3.9
+    assert value(found, "predicted_downtime_seconds", type="cutoff", of="reads") == 4.1
     assert value(found, "readiness_timestamp_seconds") == AT
 
 
@@ -109,6 +116,8 @@ def test_an_unknown_value_is_nan_and_its_line_exists() -> None:
         ("predicted_rereads", {"group": "h", "way": "disaster"}),
         ("predicted_duration_seconds", {"type": "continuous"}),
         ("predicted_duration_seconds", {"type": "disaster"}),
+        ("predicted_downtime_seconds", {"type": "continuous", "of": "reads"}),
+        ("predicted_downtime_seconds", {"type": "disaster", "of": "writes"}),
     ):
         assert math.isnan(value(found, name, **labels)), (name, labels)
 

@@ -38,6 +38,10 @@ def readiness_metrics(report: Mapping[str, Any], at: float) -> str:
         ),
         "predicted_rereads": ("Upper bound of the records that a group would read again.", _rereads(report)),
         "predicted_duration_seconds": ("Median duration of completed runs.", _durations(report)),
+        "predicted_downtime_seconds": (
+            "Downtime in earlier runs of the pair, or in its rehearsal.",
+            _downtimes(report),
+        ),
         "readiness_timestamp_seconds": ("Time of the observation.", [({}, at)]),
     }
     pair = {name: str(report.get(name) or "") for name in ("pair", "from", "to")}
@@ -99,3 +103,13 @@ def _durations(report: Mapping[str, Any]) -> Samples:
     found = part(report.get("durations"))
     kinds = dict.fromkeys([*_TYPES, *map(str, found)])
     return [({"type": kind}, figure(part(found.get(kind)).get("median"))) for kind in kinds]
+
+
+def _downtimes(report: Mapping[str, Any]) -> Samples:
+    """The recovery time of each type, for writes and for reads (``checks.objectives``)."""
+    found = {str(row.get("type")): row for row in rows(report.get("objectives"))}
+    return [
+        ({"type": kind, "of": of}, figure(part(found.get(kind)).get(f"{of}_s")))
+        for kind in _TYPES
+        for of in ("writes", "reads")
+    ]
