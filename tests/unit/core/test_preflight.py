@@ -94,7 +94,8 @@ def test_a_match_on_the_other_cluster_does_not_stop_a_move() -> None:
         (status(missing=['P->B: the replica topic "P.T" does not exist yet']), '"P.T" does not exist yet'),
         (status(group("B", "STABLE")), "These groups already have members on B: g (app-1 on 10.0.0.7)."),
         (status(group("B", "UNKNOWN")), "These groups already have members on B: g (app-1 on 10.0.0.7)."),
-        (status(group("P", commit=None, read=None)), "no committed offset on P T-0"),
+        (status(group("P", commit=None, read=None)), "A share group has no committed offsets and is not moved."),
+        (status(group("P"), {**group("P", commit=None, read=None), "partition": 1}), "no committed offset on P T-1."),
         (
             status(undeclared_topics=[{"group": "g", "alias": "P", "topics": ["Other"]}]),
             '"g" also reads Other on P, which the inventory does not list',

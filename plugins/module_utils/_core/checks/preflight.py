@@ -100,19 +100,23 @@ def judge_cutover(
     left = [row for row in status["unjoined"] or () if row["alias"] == active]
     problems += [_unjoined_problem(left, active)] if left else []
     problems += [_busy(busy[to], to)] if busy[to] else []
+    rows = [row for row in status["groups"] if row["alias"] == active]
+    unstarted = [row for row in rows if row["commit"] is None and row["read_to_end"] is None]
+    # Without any committed offset, the whole group is named, and not each of its partitions.
+    started = {row["group"] for row in rows if row["commit"] is not None}
     problems += [
         f'The group "{row["group"]}" has no committed offset on {row["alias"]} {row["topic"]}-{row["partition"]}.'
         " Commit one first."
-        for row in status["groups"]
-        if row["alias"] == active and row["commit"] is None and row["read_to_end"] is None
+        for row in unstarted
+        if row["group"] in started
     ]
-    known = {row["group"] for row in status["groups"] if row["alias"] == active}
+    never = [row["group"] for row in unstarted if row["group"] not in started]
+    never += [group for group in groups if group not in {row["group"] for row in rows}]
     problems += [
-        f'The group "{group}" has no committed offset on any of these topics on {active}: on {to} its'
+        f'The group "{group}" has no committed offset on any of its topics on {active}: on {to} its'
         " auto.offset.reset would decide where it starts. Start it once or commit offsets; or remove it from the"
         " inventory. A share group has no committed offsets and is not moved."
-        for group in groups
-        if group not in known
+        for group in dict.fromkeys(never)
     ]
     return _judgement(False, problems, f"The applications live on {active} and move to {to} with the type {kind}.")
 
