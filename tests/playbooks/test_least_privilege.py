@@ -210,7 +210,8 @@ def test_each_right_to_read_is_needed_and_named(granted: Granted, account: str) 
             assert result["ready"]["disaster"] == "YES"
             continue
         name = "settlement" if right.resource_type == "group" else right.name
-        assert names_it(json.dumps(result), account, right, name), (right, json.dumps(result)[:4000])
+        open_ = [row for row in result["ready"].get("readiness", {}).get("checks", []) if row["answer"] != "YES"]
+        assert names_it(json.dumps(result), account, right, name), (right, result["ready"].get("msg"), open_)
         if right.operation != "describe_configs" or right.resource_type != "cluster":
             verdicts = {result["ready"].get(key) for key in ("controlled", "disaster")}
             assert verdicts != {"YES"}, right

@@ -19,7 +19,7 @@ from .._core.errors import DrError
 from .._core.partition import Partition
 from .client import Kafka
 from .records import EXHAUSTED, read_ranges
-from .topics import describe, log_ranges
+from .topics import describe, describe_anew, log_ranges
 
 __all__ = ["STATE_TOPIC", "ShareState", "parsed_key", "share_groups"]
 
@@ -41,10 +41,10 @@ def share_groups(kafka: Kafka, topics: Collection[str]) -> dict[str, list[str]]:
 
     Raises ``share_groups_unknown`` if the state could not be read to its end.
     """
-    states = describe(kafka, [STATE_TOPIC, *topics])
-    state_topic = states.pop(STATE_TOPIC)
+    state_topic = describe_anew(kafka, [STATE_TOPIC])[STATE_TOPIC]
     if state_topic is None:
         return {}
+    states = describe(kafka, topics)
     names = {_same_id(state.topic_id): name for name, state in states.items() if state is not None}
     read_by: dict[str, set[str]] = {}
     for state in _states(kafka, state_topic.partitions):

@@ -43,6 +43,7 @@ __all__ = [
     "apply",
     "delete",
     "describe",
+    "describe_anew",
     "known_ranges",
     "log_ranges",
     "names",
@@ -144,6 +145,11 @@ def describe(
     if missing:
         cached.update(_describe(kafka, missing, dict.fromkeys(missing, kafka.seen_settings)))
     return {name: cached[name] for name in topics}
+
+
+def describe_anew(kafka: Kafka, topics: Collection[str]) -> dict[str, TopicState | None]:
+    """As :func:`describe`, without the cache, which also needs the right to read the settings of each topic."""
+    return _describe(kafka, topics, None)
 
 
 def _describe(
