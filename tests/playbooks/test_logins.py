@@ -97,7 +97,7 @@ def test_a_pair_is_enabled_and_ready(secured: Scenario, login: Any) -> None:
     clusters: dict[str, Any] = read_inventory(secured.inventory)["kafka_dr_clusters"]
     for alias, cluster in clusters.items():
         cluster |= login(secured, alias)
-    variables = {"kafka_dr_clusters": clusters, "kafka_dr_clients": [], "kafka_dr_fence_logins": {}}
+    variables = {"kafka_dr_clusters": clusters}
     enabled = secured.playbook("enable", {**variables, "kafka_dr_confirm": "P"})
     assert "PROVEN: applications live on P" in enabled["output"]
     # Groups that have read: without committed offsets nothing is ready.
