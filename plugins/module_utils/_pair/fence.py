@@ -79,7 +79,8 @@ def fence(request: FenceRequest, state: str, check: bool) -> Result:
 def _open(kafka: Kafka, store: AclStore, request: FenceRequest, check: bool) -> Result:
     """Delete the fence's ACLs, and warn about other DENY ACLs.
 
-    If ACLs cannot be listed and the fence is not required, only warn.
+    If ACLs cannot be listed and the fence is not required, only warn. If they are changed outside Kafka, the warnings
+    name the principals that may not write.
     """
     try:
         found = store.denied()
@@ -87,14 +88,14 @@ def _open(kafka: Kafka, store: AclStore, request: FenceRequest, check: bool) -> 
         if request.required or not (store.takes_none(error) or error.code == "not_authorized"):
             raise
         blind = [f"{error.message} It is unknown whether writing is denied there."]
+        blind += _refused(_ask(kafka, request)) if store.effect_seconds else []
         return Result(extra=_reported(error.message), warnings=[] if error.code == "no_authorizer" else blind)
     listed = bans(request.pair.topics, request.principals)
     outcomes, failure = _apply(kafka, store, plan(listed, found, "absent"), request, check)
     warnings = _left(found - set(listed), request.pair.topics)
     if store.effect_seconds and failure is None and any(outcome.status == "done" for outcome in outcomes):
         # A producer that starts before the brokers have applied the change would fail.
-        refused = [name for name, may in _answers(kafka, store, request, wanted=True).items() if may is False]
-        warnings += [f"{', '.join(refused)} may not write yet."] if refused else []
+        warnings += _refused(_answers(kafka, store, request, wanted=True))
     return Result(outcomes, _reported(f"no DENY ACL for {_count(request)}"), warnings=warnings, failure=failure)
 
 
@@ -139,18 +140,21 @@ def _apply(
 
 
 def _answers(kafka: Kafka, store: AclStore, request: FenceRequest, wanted: bool) -> dict[str, bool | None]:
-    """May each login write, as the broker reports? Asks again while an answer is not ``wanted`` and may still change.
-
-    None: the broker does not report it.
-    """
-
-    def ask() -> dict[str, bool | None]:
-        return {name: _asked_as(kafka, name, request, login) for name, login in request.asked.items()}
-
+    """Ask like :func:`_ask`, again while an answer is not ``wanted`` and may still change."""
     if not store.effect_seconds:
-        return ask()
+        return _ask(kafka, request)
     bounds = Bounds(min(store.effect_seconds, request.bounds.timeout), request.bounds.sleep)
-    return wait_until(ask, lambda answers: (not wanted) not in answers.values(), bounds).state
+    return wait_until(lambda: _ask(kafka, request), lambda answers: (not wanted) not in answers.values(), bounds).state
+
+
+def _ask(kafka: Kafka, request: FenceRequest) -> dict[str, bool | None]:
+    """May each login write, as the broker reports? None: the broker does not report it."""
+    return {name: _asked_as(kafka, name, request, login) for name, login in request.asked.items()}
+
+
+def _refused(answers: Mapping[str, bool | None]) -> list[str]:
+    refused = [name for name, may in answers.items() if may is False]
+    return [f"The broker does not let {', '.join(refused)} write."] if refused else []
 
 
 def _count(request: FenceRequest) -> str:

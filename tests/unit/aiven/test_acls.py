@@ -121,26 +121,24 @@ def test_a_principal_that_may_not_write_yet_is_named_when_the_fence_is_opened(
     fence(api)
     api.switch(acl_effect_seconds=30)
     monkeypatch.setattr(aiven_acls.AivenAcls, "effect_seconds", 0.1)
-    assert fence(api, "open").warnings == ["User:a, User:b may not write yet."]
+    assert fence(api, "open").warnings == ["The broker does not let User:a, User:b write."]
 
 
-@pytest.mark.parametrize("seen", [True, False])
+@pytest.mark.parametrize(("code", "seen"), [("", True), ("kafka_error", True), ("acl_not_shown", False)])
 def test_where_kafka_lists_the_acls_of_the_api_it_must_list_the_fence(
-    api: Api, seen: bool, monkeypatch: pytest.MonkeyPatch
+    api: Api, code: str, seen: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     api.broker.create(OTHER)
     asked: list[Any] = []
-    missing = DrError("acl_not_shown", "The broker does not report 2 changed ACLs.")
+    late = DrError(code, "The broker does not report 2 changed ACLs.") if code else None
     monkeypatch.setattr(
         aiven_acls, "describe", lambda *_values: {Acl("User:a", "topic", "T", "read", permission="deny")}
     )
-    monkeypatch.setattr(
-        aiven_acls, "wait_for_broker", lambda *values: asked.append(values) or (None if seen else missing)
-    )
+    monkeypatch.setattr(aiven_acls, "wait_for_broker", lambda *values: asked.append(values) or late)
     closed = fence(api)
     assert (len(asked), verdict(closed), closed.failure) == (1, (seen, seen), None)
     assert bool(closed.warnings) is not seen
-    assert fence(api, "open").failure is (None if seen else missing)
+    assert fence(api, "open").failure is (None if seen else late)
 
 
 # ---- refusals
@@ -172,11 +170,13 @@ def test_a_refusal_leaves_the_cluster_unfenced_or_fails(
 
 
 def test_a_fence_that_cannot_be_read_does_not_keep_applications_from_starting(api: Api) -> None:
-    """The API may be lost in a disaster."""
+    """The API may be lost in a disaster. Then a fence that an earlier move left is named."""
     api.fail("unavailable")
     soft = fence(api, "open")
-    assert (soft.failure, soft.changed) == (None, False)
+    assert (soft.failure, soft.changed, len(soft.warnings)) == (None, False, 1)
     assert "It is unknown whether writing is denied there." in soft.warnings[0]
+    api.broker.create(next(entry for entry in BANS if entry.principal == "User:b"))
+    assert fence(api, "open").warnings[1:] == ["The broker does not let User:b write."]
     with pytest.raises(DrError, match="503"):
         fence(api, "open", required=True)
 
