@@ -99,7 +99,7 @@ class AivenAcls:
         # An empty list is proven with DeleteAcls, which Aiven's authorizer does not implement.
         return late if late is not None and late.code == "acl_not_shown" else None
 
-    def takes_none(self, error: DrError) -> bool:
+    def is_refusal(self, error: DrError) -> bool:
         """True for each error of the API, and if its ACLs do not take effect."""
         return error.code.startswith("aiven_") or error.code in ("acl_refused", "acl_not_shown")
 

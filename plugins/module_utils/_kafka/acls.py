@@ -66,7 +66,7 @@ class AclStore(Protocol):
     def wait(self, outcomes: Iterable[Outcome], bounds: Bounds) -> DrError | None:
         """Wait until the store reports all changes that were carried out. Return the error if it does not in time."""
 
-    def takes_none(self, error: DrError) -> bool:
+    def is_refusal(self, error: DrError) -> bool:
         """True if ``error`` means that the cluster does not take ACLs from this store. A fence is then impossible."""
 
 
@@ -96,7 +96,7 @@ class KafkaAcls:
         """See :func:`wait_for_broker`."""
         return wait_for_broker(self.kafka, outcomes, bounds)
 
-    def takes_none(self, error: DrError) -> bool:
+    def is_refusal(self, error: DrError) -> bool:
         """True without an authorizer and, if the cluster ``may_refuse``, for each refusal."""
         return error.code in (_REFUSALS if self.may_refuse else _REFUSALS[:1])
 

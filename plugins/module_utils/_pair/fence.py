@@ -85,7 +85,7 @@ def _open(kafka: Kafka, store: AclStore, request: FenceRequest, check: bool) -> 
     try:
         found = store.denied()
     except DrError as error:
-        if request.required or not (store.takes_none(error) or error.code == "not_authorized"):
+        if request.required or not (store.is_refusal(error) or error.code == "not_authorized"):
             raise
         blind = [f"{error.message} It is unknown whether writing is denied there."]
         blind += _refused(_ask(kafka, request)) if store.effect_seconds else []
@@ -105,10 +105,10 @@ def _close(kafka: Kafka, store: AclStore, request: FenceRequest, check: bool) ->
     try:
         changes = plan(listed, store.describe(request.principals), "present")
         outcomes, failure = _apply(kafka, store, changes, request, check)
-        if failure is not None and store.takes_none(failure):
+        if failure is not None and store.is_refusal(failure):
             raise failure
     except DrError as error:
-        if not store.takes_none(error):
+        if not store.is_refusal(error):
             raise
         warnings = [] if error.code == "no_authorizer" else [error.sentence()]
         return Result(outcomes, _reported(error.message), [], warnings, error if request.required else None)
@@ -117,7 +117,10 @@ def _close(kafka: Kafka, store: AclStore, request: FenceRequest, check: bool) ->
     answers = _answers(kafka, store, request, wanted=False)
     still = [name for name, may in answers.items() if may]
     if still:
-        text = f'{", ".join(still)} may write on "{kafka.bootstrap_servers}" despite a DENY ACL, as a super user.'
+        because = f", or because the ACL has no effect after {store.effect_seconds:g} s" if store.effect_seconds else ""
+        text = (
+            f'{", ".join(still)} may write on "{kafka.bootstrap_servers}" despite a DENY ACL, as a super user{because}.'
+        )
         hint = "Use a separate principal for the application, or set kafka_dr_fence: none."
         if request.required:
             failure = DrError("not_kept_out", text, hint)

@@ -278,9 +278,9 @@ def test_a_cluster_that_does_not_respond_is_an_error(api: Api, monkeypatch: pyte
 def test_only_an_engine_that_says_so_tolerates_a_refusal() -> None:
     kafka: Any = None
     refusals = [DrError(code, "") for code in ("no_authorizer", "not_authorized", "acl_refused", "run_superseded")]
-    assert [kafka_acls.KafkaAcls(kafka).takes_none(error) for error in refusals] == [True, False, False, False]
+    assert [kafka_acls.KafkaAcls(kafka).is_refusal(error) for error in refusals] == [True, False, False, False]
     lenient = kafka_acls.KafkaAcls(kafka, may_refuse=True)
-    assert [lenient.takes_none(error) for error in refusals] == [True, True, True, False]
+    assert [lenient.is_refusal(error) for error in refusals] == [True, True, True, False]
 
 
 # ---- the inventory
