@@ -198,7 +198,7 @@ modules: setup
 
 # Two thirds of the time of the long tests. For what they cover, Molecule has a scenario (aiven, identity, secure, srm), or
 # tests/integration has cases (adoption, records without a timestamp, ownership, offsets).
-LONGEST := $(patsubst %,tests/playbooks/test_%.py,adopt aiven applications awx_load awx_lost brokers copy_again discover evidence exact \
+LONGEST := $(patsubst %,tests/playbooks/test_%.py,adopt aiven aiven_fence applications awx_load awx_lost brokers copy_again discover evidence exact \
 	frozen identity least_privilege logins one_replica patterns predictions processor rebuild records_gone rehearse secure shapes srm untimed verify versions)
 
 # FAST is for CI, which is to take less than an hour for everything, on a machine that may be slow.

@@ -11,24 +11,24 @@ module: dr_fence
 short_description: Deny applications to write on the cluster that they have left (internal step)
 version_added: 1.0.0
 description:
-  - C(roles/cutover/tasks/fence.yml) and C(roles/cutover/tasks/at_rest.yml) call this module.
-  - Adds an ACL that denies WRITE on each of O(topics) to each of O(principals), or deletes exactly these ACLs. Then
-    reads back the ACLs from the broker.
+  - C(fence.yml), C(at_rest.yml) and C(preflight.yml) in C(roles/cutover/tasks) call this module.
+  - Adds an ACL that denies WRITE on each topic of O(pair) to each of O(principals), or deletes exactly these ACLs. Then
+    reads back the ACLs.
+  - The engine of the pair decides where ACLs are changed. Most engines change them over Kafka.
   - Such an ACL takes precedence over every right of its principal, but a super user can still write. The module
     therefore logs in as each principal in O(logins) and asks the broker whether it may write.
   - The module writes no record to prove this.
 extends_documentation_fragment:
-  - switchback.kafka_dr.kafka
+  - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
   - switchback.kafka_dr.confluent_kafka
   - switchback.kafka_dr.internal
 options:
-  topics:
-    description: Originals that the applications write.
-    type: list
-    elements: str
+  at:
+    description: Alias of the cluster.
+    type: str
     required: true
   principals:
     description: Principals of the applications, for example V(User:payments-api).
@@ -38,19 +38,19 @@ options:
   state:
     description:
       - V(fenced) adds the ACLs. V(open) deletes them, even if another client has added them in the same form.
-      - V(open) keeps every other ACL that denies writing on O(topics), and warns about it.
+      - V(open) keeps every other ACL that denies writing on the topics, and warns about it.
     type: str
     choices: [fenced, open]
     default: fenced
   logins:
     description:
-      - By principal, the librdkafka properties of its login. They take precedence over those of O(client). The module
-        uses them only to ask the broker what the principal may do.
+      - By principal, the librdkafka properties of its login. They take precedence over those of the cluster's client.
+        The module uses them only to ask the broker what the principal may do.
     type: dict
     default: {}
   required:
     description:
-      - Whether the task fails if the cluster has no authorizer, or if a principal may write in spite of its ACL. With
+      - Whether the task fails if the cluster takes no ACLs, or if a principal may write in spite of its ACL. With
         O(state=open), also if this account may not list ACLs.
     type: bool
     default: false
@@ -62,7 +62,7 @@ attributes:
   idempotent:
     support: full
 notes:
-  - The principal of the task needs DESCRIBE and ALTER on the cluster.
+  - Over Kafka, the principal of the task needs DESCRIBE and ALTER on the cluster.
 seealso:
   - module: switchback.kafka_dr.kafka_acl
   - name: Authorization and ACLs
@@ -75,15 +75,14 @@ author:
 EXAMPLES = r"""
 - name: Deny the payments API to write on P
   switchback.kafka_dr.dr_fence:
-    bootstrap_servers: p1.example.com:9093
-    client: "{{ kafka_dr_clusters.P.admin_client }}"
-    topics: [Payments]
+    pair: "{{ kafka_dr_pair.spec }}"
+    at: P
     principals: ["User:payments-api"]
 """
 
 RETURN = r"""
 fenced:
-  description: Whether the broker returns the ACL of every principal and topic.
+  description: Whether the ACL of every principal and topic was read back.
   returned: when the module has read the cluster
   type: bool
   sample: true
@@ -106,42 +105,45 @@ bans:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import connect
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
     ArgumentSpec,
     Result,
     bounds_of,
-    kafka_options,
     run,
     wait_options,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.fence import FenceRequest, fence
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    guard_options,
+    pair_option,
+    pair_spec,
+)
 
 SPEC = ArgumentSpec(
     {
-        "topics": {"type": "list", "elements": "str", "required": True},
+        "at": {"type": "str", "required": True},
         "principals": {"type": "list", "elements": "str", "required": True},
         "state": {"type": "str", "choices": ["fenced", "open"], "default": "fenced"},
         "logins": {"type": "dict", "default": {}},
         "required": {"type": "bool", "default": False},
     }
-).merge(kafka_options(), wait_options(), guard_options())
+).merge(pair_option(), wait_options(), guard_options())
 
 
 def work(module: AnsibleModule) -> Result:
     """Add or delete the ACLs that deny writing."""
     params = module.params
     request = FenceRequest(
-        topics=params["topics"],
+        pair=pair_spec(params),
+        at=params["at"],
         principals=params["principals"],
         logins=params["logins"],
         required=params["required"],
-        client=params["client"],
+        request_timeout=params["request_timeout"],
         bounds=bounds_of(params),
     )
-    return fence(connect(params), request, params["state"], module.check_mode)
+    return fence(request, params["state"], module.check_mode)
 
 
 def main() -> None:

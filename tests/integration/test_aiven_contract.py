@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,22 +17,36 @@ from typing import Any
 import pytest
 from aiven.client.client import AivenClient, Error
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._aiven import acls as aiven_acls
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.goals import flow_goals
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.acl import bans, plan
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import SiteSettings
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.opening import open_engine
-from ansible_collections.switchback.kafka_dr.tests.unit.aiven.api import PROJECT, SERVICE, TOKEN, Api, serving
+from ansible_collections.switchback.kafka_dr.tests.unit.aiven.api import KAFKA, PROJECT, SERVICE, TOKEN, Api, serving
 
 pytestmark = pytest.mark.integration
 
 HERE = (PROJECT, SERVICE)
 FLOW = (*HERE, "P", "B")
+ACLS = (PROJECT, KAFKA)
+BAN = {
+    "principal": "User:a",
+    "host": "*",
+    "resource_name": "T",
+    "resource_type": "Topic",
+    "pattern_type": "LITERAL",
+    "operation": "Write",
+    "permission_type": "DENY",
+}
 PROGRAM = Path(__file__).resolve().parents[2] / "roles" / "lab" / "files" / "aiven_api"
 
 
 @pytest.fixture
-def api(tmp_path: Path) -> Iterator[Api]:
+def api(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Api]:
+    # There is no Kafka that lists ACLs.
+    monkeypatch.setattr(aiven_acls, "describe", lambda *_values: set())
     with serving(tmp_path) as found:
         yield found
 
@@ -153,7 +168,100 @@ def test_the_program_keeps_its_state_when_it_is_killed(tmp_path: Path) -> None:
             process.kill()
 
 
+def add(client: AivenClient, **fields: str) -> Any:
+    """Add an ACL. The client has its own name for one field."""
+    named = {**BAN, **fields}
+    named["resource_pattern_type"] = named.pop("pattern_type")
+    return client.service_kafka_native_acl_add(*ACLS, **named)
+
+
+def acls(client: AivenClient) -> list[dict[str, str]]:
+    """The ACLs without their ids."""
+    rows = client.service_kafka_native_acl_list(*ACLS)["kafka_acl"]
+    return [{key: value for key, value in row.items() if key != "id"} for row in rows]
+
+
+def test_the_client_drives_the_three_endpoints_of_acls(client: AivenClient, api: Api) -> None:
+    api.switch(acl_effect_seconds=60)
+    assert acls(client) == []
+    assert add(client)["message"]
+    prefixed = {"pattern_type": "PREFIXED", "permission_type": "ALLOW", "operation": "Read"}
+    add(client, **prefixed)
+    assert acls(client) == [BAN, {**BAN, **prefixed}]
+    # The brokers apply an ACL later than the API lists it.
+    assert api.broker.applied == set()
+    keys = [row["id"] for row in client.service_kafka_native_acl_list(*ACLS)["kafka_acl"]]
+    for key in keys:
+        assert client.service_kafka_native_acl_delete(*ACLS, key)["message"]
+    assert acls(client) == []
+    with pytest.raises(Error) as refused:
+        client.service_kafka_native_acl_delete(*ACLS, keys[0])
+    assert refused.value.status == 404
+
+
+BAD_ACLS: list[tuple[dict[str, str], int]] = [
+    ({}, 409),
+    ({"operation": "WRITE"}, 400),
+    ({"resource_type": "topic"}, 400),
+    ({"permission_type": "deny"}, 400),
+    ({"principal": "payments"}, 400),
+    ({"resource_name": ""}, 400),
+]
+
+
+@pytest.mark.parametrize(("fields", "status"), BAD_ACLS, ids=[str(fields) for fields, _status in BAD_ACLS])
+def test_a_bad_or_identical_acl_is_refused(client: AivenClient, fields: dict[str, str], status: int) -> None:
+    add(client)
+    with pytest.raises(Error) as refused:
+        add(client, **fields)
+    assert (refused.value.status, acls(client)) == (status, [BAN])
+
+
+@pytest.mark.parametrize(("token", "native", "status"), [("reader-token", True, 403), (TOKEN, False, 404)])
+def test_acls_need_a_right_and_a_service_that_has_them(api: Api, token: str, native: bool, status: int) -> None:
+    api.switch(native_acls=native)
+    with pytest.raises(Error) as refused:
+        acls(logged_in(api.url, token))
+    assert refused.value.status == status
+
+
 # ---- what the engine writes is what Aiven's client reads
+
+
+def test_the_client_reads_the_fence_that_the_engine_wrote_and_deletes_it(client: AivenClient, api: Api) -> None:
+    api.site["kafka_service"] = KAFKA
+    store = api.engine().acls("P")
+    wanted, bounds = bans(["T", "U.v"], ["User:a"]), Bounds(5.0, 0.02)
+    assert store.apply([], False) == []
+    created = store.apply(plan(wanted, store.describe(["User:a"]), "present"), False)
+    assert ({outcome.status for outcome in created}, store.wait(created, bounds)) == ({"done"}, None)
+    assert acls(client) == [BAN, {**BAN, "resource_name": "U.v"}]
+    assert store.denied() == set(wanted)
+    add(client, principal="User:b")
+    assert store.describe(["User:a"]) == set(wanted)
+    until = time.monotonic() + 10
+    while len(api.broker.applied) < 3 and time.monotonic() < until:
+        time.sleep(0.02)
+    assert len(api.broker.applied) == 3
+    deleted = store.apply(plan(wanted, store.denied(), "absent"), False)
+    assert ({outcome.status for outcome in deleted}, store.wait(deleted, bounds)) == ({"done"}, None)
+    assert acls(client) == [{**BAN, "principal": "User:b"}]
+
+
+def test_the_engine_and_the_client_send_the_same_acl_requests(client: AivenClient, api: Api) -> None:
+    """Path and method of each request agree. The client reads what the body had."""
+    api.site["kafka_service"] = KAFKA
+    store = api.engine().acls("P")
+    wanted = bans(["T"], ["User:a"])
+    store.apply(plan(wanted, store.denied(), "present"), False)
+    store.apply(plan(wanted, store.denied(), "absent"), False)
+    sent = [(row["method"], row["path"]) for row in api.server.log]
+    api.server.log.clear()
+    acls(client)
+    add(client)
+    (row,) = client.service_kafka_native_acl_list(*ACLS)["kafka_acl"]
+    client.service_kafka_native_acl_delete(*ACLS, row["id"])
+    assert [(row["method"], row["path"]) for row in api.server.log] == sent
 
 
 def test_the_client_reads_what_the_engine_wrote(client: AivenClient, api: Api) -> None:

@@ -26,6 +26,12 @@ def base(lab: Lab) -> dict[str, Any]:
     return {"bootstrap_servers": cluster["bootstrap_servers"], "expected_cluster_id": cluster["cluster_id"]}
 
 
+def pair(lab: Lab, topics: list[str], user: str = "") -> dict[str, Any]:
+    """The options that name the cluster P, with the login of ``user``."""
+    cluster = {**lab.info()["clusters"]["P"], "admin_client": lab.client(user) if user else {}}
+    return {"pair": {"clusters": {"P": cluster}, "topics": topics}, "at": "P"}
+
+
 @pytest.fixture
 def who() -> str:
     """A principal that only this test uses."""
@@ -44,8 +50,8 @@ def topics(secure_lab: Lab) -> list[str]:
 @pytest.fixture
 def fence(secure_lab: Lab, who: str, topics: list[str]) -> Run:
     def run(state: str = "fenced", check: bool = False, user: str = "admin", **params: Any) -> dict[str, Any]:
-        own = {"topics": topics, "principals": [who], "state": state, **params}
-        return run_module(dr_fence, {**base(secure_lab), "client": secure_lab.client(user), **own}, check, diff=True)
+        own = {**pair(secure_lab, topics, user), "principals": [who], "state": state, **params}
+        return run_module(dr_fence, own, check, diff=True)
 
     return run
 
@@ -130,8 +136,8 @@ def test_without_the_right_to_list_acls_the_fence_is_unknown(fence: Run) -> None
 
 
 def test_without_an_authorizer_the_cluster_is_open(lab: Lab) -> None:
-    own = {"topics": ["Payments"], "principals": ["User:app"]}
-    soft = run_module(dr_fence, {**base(lab), **own})
+    own = {**pair(lab, ["Payments"]), "principals": ["User:app"]}
+    soft = run_module(dr_fence, own)
     assert (soft["failed"], soft["fenced"], soft["changed"]) == (False, False, False)
     assert "no authorizer" in soft["reason"]
-    assert run_module(dr_fence, {**base(lab), **own, "required": True})["error"]["code"] == "no_authorizer"
+    assert run_module(dr_fence, {**own, "required": True})["error"]["code"] == "no_authorizer"

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import json
-import urllib.request
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from aiven_sites import Service, services, state
 from disasters import forgotten
 from kills import kill_in_phase
 from lab.lab import Lab
@@ -24,7 +24,6 @@ CLIENTS = [
     {"name": "settlement", "role": "consumer", "group": "settlement"},
     {"name": "fraud", "role": "consumer", "group": "fraud"},
 ]
-ENDS = {"B": ("P", "B"), "P": ("B", "P")}
 
 
 @pytest.fixture(scope="module")
@@ -32,56 +31,6 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """A pair before any configuration. Each test continues where the one before ended."""
     with Scenario(tmp_path_factory.mktemp("aiven"), partitions=4, clients=CLIENTS, engine="aiven").up() as made:
         yield made
-
-
-class Service:
-    """The emulated service that runs the flow to one cluster, as its administrator sees it."""
-
-    def __init__(self, pair: Scenario, alias: str) -> None:
-        self.site = read_inventory(pair.inventory)["kafka_dr_aiven"][alias]
-        self._flow = "/".join(ENDS[alias])
-
-    def call(self, url: str, method: str = "GET", body: Any = None) -> Any:
-        data = None if body is None else json.dumps(body).encode()
-        headers = {"Content-Type": "application/json", "Authorization": f"aivenv1 {self.site['token']}"}
-        request = urllib.request.Request(url, data=data, method=method, headers=headers)
-        with urllib.request.urlopen(request, timeout=15) as answer:
-            return json.load(answer)
-
-    @property
-    def _path(self) -> str:
-        return f"{self.site['url']}/project/{self.site['project']}/service/{self.site['service']}"
-
-    def service(self, **body: Any) -> dict[str, Any]:
-        """Read the service, or change it."""
-        found = self.call(self._path, *(("PUT", body) if body else ()))
-        return dict(found["service"])
-
-    def flows(self) -> list[dict[str, Any]]:
-        return list(self.call(f"{self._path}/mirrormaker/replication-flows")["replication_flows"])
-
-    def change(self, **fields: Any) -> None:
-        self.call(f"{self._path}/mirrormaker/replication-flows/{self._flow}", "PUT", fields)
-
-    def own(self, name: str, method: str = "GET", body: Any = None) -> Any:
-        """An endpoint of the emulator that Aiven does not have."""
-        return self.call(f"{self.site['url'].removesuffix('/v1')}/emulator/{name}", method, body)
-
-    def requests(self) -> list[dict[str, Any]]:
-        """Requests since the log was cleared, without those of this class: it cleared the log before the playbook."""
-        return list(self.own("log")["items"])
-
-
-def services(pair: Scenario) -> dict[str, Service]:
-    return {alias: Service(pair, alias) for alias in ENDS}
-
-
-def state(pair: Scenario) -> dict[str, Any]:
-    """The flows and the settings of both services."""
-    found = {}
-    for alias, service in services(pair).items():
-        found[alias] = (service.flows(), service.service()["user_config"])
-    return found
 
 
 # ---- invalid configurations

@@ -701,6 +701,19 @@ def _aiven_proof(trial: Trial) -> Any:
     return trial.module.AivenEngine._require_proof(stub(), watch, trial.module.Result(), 1.0, BOUNDS)
 
 
+@wait("aiven", "_aiven/acls.py:AivenAcls.wait")
+def _aiven_acls(trial: Trial) -> Any:
+    store = stub(_pending=trial.observing([]), _mirrored=False, _client=stub(url="http://aiven"))
+    return trial.module.AivenAcls.wait(store, [stub(status="done")], BOUNDS)
+
+
+@wait("kafka", "_pair/fence.py:_answers")
+def _fenced(trial: Trial) -> Any:
+    trial.replace("_asked_as", False)
+    request = stub(asked={"User:a": {}}, bounds=BOUNDS)
+    return trial.module._answers(KAFKA, stub(effect_seconds=BOUNDS.timeout), request, wanted=False)
+
+
 @wait("flow", "_pair/offsets/translation.py:Translation._observe_drained")
 def _drained(trial: Trial) -> Any:
     trial.replace("observe_flow", stub(facts={}))

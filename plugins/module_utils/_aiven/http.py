@@ -9,6 +9,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,7 +18,7 @@ from .._core.errors import DrError, LockedOut, Unreachable
 from .._core.redaction import without_secrets
 from .._http import Answer, HttpClient, NoAnswer, Peer, one_line
 
-__all__ = ["TOKEN_VARIABLE", "AivenTransport", "ConflictError", "UnsureError"]
+__all__ = ["TOKEN_VARIABLE", "AivenTransport", "ConflictError", "UnsureError", "open_transport"]
 
 PEER = Peer("Aiven's API", "aiven", "Aiven's API", "https://api.aiven.io/v1")
 #: The environment variable that Aiven's own client reads, too.
@@ -85,7 +86,7 @@ class AivenTransport(HttpClient):
                 raise UnsureError(
                     "aiven_unsure",
                     f'It is unknown whether {doing} at "{self.url}" took effect: {outcome.message}',
-                    "Start the same playbook again, which reads the flows first.",
+                    "Start the playbook again, which reads the flows first.",
                     self.url,
                     retriable=True,
                 )
@@ -93,6 +94,23 @@ class AivenTransport(HttpClient):
         if outcome.ok:
             return self._body(outcome, doing)
         raise self._failure(outcome, method, doing)
+
+    def read(self, path: str, key: str, kind: type) -> Any:
+        """Return the value of ``key`` in the response to a GET. Raises ``aiven_unexpected`` if it is no ``kind``."""
+        body = self.call("GET", path)
+        value = body.get(key) if isinstance(body, Mapping) else None
+        if not isinstance(value, kind):
+            raise self.unexpected(path, f'"{key}"')
+        return value
+
+    def unexpected(self, path: str, wanted: str) -> DrError:
+        """The error for a response to a GET that is not what Aiven's API would return."""
+        return DrError(
+            "aiven_unexpected",
+            f'The response of "{self.url}" to GET {path} has no {wanted}, as Aiven\'s API would return it.',
+            f"Correct url of {_SITE}.",
+            self.url,
+        )
 
     def _pause(self, outcome: Answer | NoAnswer) -> float:
         """Follow ``Retry-After`` in seconds, within bounds."""
@@ -127,19 +145,22 @@ class AivenTransport(HttpClient):
             return DrError(
                 "aiven_forbidden",
                 said,
-                "Replication flows need the permission service:data:write, even to read them. Give it to the user of"
-                " the token, for this project.",
+                "Flows and ACLs need the permission service:data:write, even to read them. Give it to the token's user"
+                " in this project.",
                 url,
             )
         if status == 404:
             return DrError(
-                "aiven_not_found", said, f"Correct project and service of {_SITE}. Both are case-sensitive.", url
+                "aiven_not_found",
+                said,
+                f"Correct project and service of {_SITE}, or those of its Kafka. They are case-sensitive.",
+                url,
             )
         if status == _CONFLICT:
             return ConflictError(
                 "aiven_conflict",
                 said,
-                "Another change of the service is in progress. Start the same playbook again when it has ended.",
+                "Another change of the service is in progress. Start again when it has ended.",
                 url,
                 retriable=True,
             )
@@ -148,14 +169,14 @@ class AivenTransport(HttpClient):
             return kind(
                 "aiven_busy",
                 f'Aiven\'s API at "{url}" did not process {doing} within {self.timeout:g} s ({status}): {text}',
-                "Start the same playbook again later. Aiven publishes outages on its status page.",
+                "Start the playbook again later.",
                 url,
                 retriable=True,
             )
         return DrError(
             "aiven_invalid",
             said,
-            "Correct the value that the message names in kafka_dr_flow or kafka_dr_aiven, then start again.",
+            "Correct the named value in kafka_dr_flow or kafka_dr_aiven, then start again.",
             url,
         )
 
@@ -183,6 +204,15 @@ class AivenTransport(HttpClient):
             f"Correct url of {_SITE}. An HTML page often comes from a proxy.",
             self.url,
         )
+
+
+def open_transport(site: Mapping[str, Any], timeout: float) -> AivenTransport:
+    """Open the API for a site of ``kafka_dr_aiven``. Sends no request. Raises ``aiven_no_token``.
+
+    The token is that of the site, else that of the environment.
+    """
+    token = site.get("token") or os.environ.get(TOKEN_VARIABLE, "")
+    return AivenTransport(site["url"], token, site.get("client") or {}, timeout)
 
 
 def _later(outcome: Answer | NoAnswer, method: str) -> bool:

@@ -11,7 +11,6 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +18,7 @@ from typing import Any
 from .._core.errors import DrError
 from .._core.names import flow_name
 from .._http import quoted
-from .http import TOKEN_VARIABLE, AivenTransport, ConflictError, UnsureError
+from .http import AivenTransport, ConflictError, UnsureError, open_transport
 
 __all__ = ["Aiven", "Flows", "Service", "open_service"]
 
@@ -61,7 +60,7 @@ class Aiven:
 
     def read_service(self) -> Service:
         """Return the service. Raises ``aiven_wrong_service`` if it is not a MirrorMaker 2 service."""
-        row = self._get(self._path, "service", dict)
+        row = self.client.read(self._path, "service", dict)
         kind = row.get("service_type")
         if kind != _TYPE:
             raise DrError(
@@ -77,13 +76,13 @@ class Aiven:
     def read_aliases(self) -> list[str]:
         """Return the cluster aliases of the service's integrations that are enabled."""
         aliases = []
-        for row in self._get(f"{self._path}/integration", "service_integrations", list):
+        for row in self.client.read(f"{self._path}/integration", "service_integrations", list):
             if not isinstance(row, Mapping) or row.get("integration_type") != _TYPE or row.get("enabled") is False:
                 continue
             config = row.get("user_config")
             if config is None and row.get("service_integration_id"):
                 path = quoted("project", self.project, "integration", str(row["service_integration_id"]))
-                config = self._get(path, "service_integration", dict).get("user_config")
+                config = self.client.read(path, "service_integration", dict).get("user_config")
             if isinstance(config, Mapping) and config.get("cluster_alias"):
                 aliases.append(str(config["cluster_alias"]))
         return sorted(aliases)
@@ -91,9 +90,9 @@ class Aiven:
     def read_flows(self) -> Flows:
         """Return all flows of the service."""
         flows = {}
-        for row in self._get(self._flows, "replication_flows", list):
+        for row in self.client.read(self._flows, "replication_flows", list):
             if not isinstance(row, Mapping) or not all(isinstance(row.get(end), str) for end in _ENDS):
-                raise self._unexpected(self._flows, "flows with source_cluster and target_cluster")
+                raise self.client.unexpected(self._flows, "flows with source_cluster and target_cluster")
             flows[flow_name(row[_ENDS[0]], row[_ENDS[1]])] = {key: row[key] for key in row if key not in _ENDS}
         return flows
 
@@ -122,27 +121,7 @@ class Aiven:
         """Replace the settings of all flows. Every worker of the service restarts."""
         self.client.call("PUT", self._path, {"user_config": {_TYPE: dict(settings)}})
 
-    def _get(self, path: str, key: str, kind: type) -> Any:
-        body = self.client.call("GET", path)
-        value = body.get(key) if isinstance(body, Mapping) else None
-        if not isinstance(value, kind):
-            raise self._unexpected(path, f'"{key}"')
-        return value
-
-    def _unexpected(self, path: str, wanted: str) -> DrError:
-        return DrError(
-            "aiven_unexpected",
-            f'The response of "{self.client.url}" to GET {path} has no {wanted}, as Aiven\'s API would return it.',
-            "Correct url of kafka_dr_aiven.<alias>.",
-            self.client.url,
-        )
-
 
 def open_service(site: Mapping[str, Any], timeout: float) -> Aiven:
-    """Open the service of a site of ``kafka_dr_aiven``. Sends no request. Raises ``aiven_no_token``.
-
-    The token is that of the site, else that of the environment.
-    """
-    token = site.get("token") or os.environ.get(TOKEN_VARIABLE, "")
-    client = AivenTransport(site["url"], token, site.get("client") or {}, timeout)
-    return Aiven(client, site["project"], site["service"])
+    """Open the service of a site of ``kafka_dr_aiven``. Sends no request. Raises ``aiven_no_token``."""
+    return Aiven(open_transport(site, timeout), site["project"], site["service"])

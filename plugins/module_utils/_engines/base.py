@@ -36,6 +36,7 @@ from .._core.partition import Partition
 from .._core.resources.topic_filters import Filter
 from .._core.resources.topics import DEFAULT_LARGEST_RECORD
 from .._core.waiting import Bounds
+from .._kafka.acls import AclStore
 from .._module import Result
 from .inventory import Capabilities
 
@@ -224,6 +225,12 @@ class Engine(Protocol):
         """Return every MirrorMaker 2 connector on the workers of ``target``, of any name and in any state.
 
         Empty if the engine runs flows without connectors, which cannot be adopted.
+        """
+
+    def acls(self, alias: str) -> AclStore | None:
+        """The store that changes the ACLs of the cluster ``alias``. None: Kafka's own protocol. Sends no request.
+
+        What the store reports is what its system keeps. Only the broker's answer to a principal proves a fence.
         """
 
     # ---- effects

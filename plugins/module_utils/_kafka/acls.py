@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Read and change the ACLs of one cluster with few requests.
+"""Read and change the ACLs of one cluster with few requests, and the contract of a store of ACLs.
 
 Private to this collection: may change in any release.
 """
@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
@@ -30,7 +31,7 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
         ResourceType,
     )
 
-__all__ = ["apply", "denied", "describe", "wait_for_broker"]
+__all__ = ["AclStore", "KafkaAcls", "apply", "denied", "describe", "wait_for_broker"]
 
 # The KRaft controller refuses a request that writes more than 10,000 metadata records; an ACL costs one.
 _BATCH = 5000
@@ -40,6 +41,64 @@ _LISTING = "list the ACLs"
 # A broker that refuses one ACL with one of these error codes refuses all of them.
 _REFUSES_ALL = ("no_authorizer", "not_authorized")
 _TYPES = {name.lower(): kind for kind, name in _LIBRARY_TYPES.items()}
+# How a cluster refuses ACLs over Kafka: no authorizer, missing right, an authorizer that does not implement it.
+_REFUSALS = (*_REFUSES_ALL, "acl_refused", "kafka_error")
+
+
+class AclStore(Protocol):
+    """Where the ACLs of one cluster are read and changed."""
+
+    #: Seconds that brokers may need to apply a change after :meth:`wait` has returned. 0: they have applied it.
+    effect_seconds: ClassVar[float]
+
+    def describe(self, principals: Sequence[str]) -> set[Acl]:
+        """Return all ACLs of ``principals``."""
+
+    def denied(self) -> set[Acl]:
+        """Return all DENY ACLs on topics, of every principal."""
+
+    def apply(self, changes: Sequence[Change], check: bool) -> list[Outcome]:
+        """Carry out the changes of a plan. A failed change is ``failed`` in the outcomes.
+
+        Raises if the store refuses every change.
+        """
+
+    def wait(self, outcomes: Iterable[Outcome], bounds: Bounds) -> DrError | None:
+        """Wait until the store reports all changes that were carried out. Return the error if it does not in time."""
+
+    def is_refusal(self, error: DrError) -> bool:
+        """True if ``error`` means that the cluster does not take ACLs from this store. A fence is then impossible."""
+
+
+@dataclass(frozen=True)
+class KafkaAcls:
+    """The ACLs of a cluster over Kafka's own protocol, see :class:`AclStore`."""
+
+    effect_seconds: ClassVar[float] = 0.0
+
+    kafka: Kafka
+    #: True: the cluster may refuse ACLs over Kafka although it has an authorizer.
+    may_refuse: bool = False
+
+    def describe(self, principals: Sequence[str]) -> set[Acl]:
+        """See :func:`describe`."""
+        return describe(self.kafka, principals)
+
+    def denied(self) -> set[Acl]:
+        """See :func:`denied`."""
+        return denied(self.kafka)
+
+    def apply(self, changes: Sequence[Change], check: bool) -> list[Outcome]:
+        """See :func:`apply`."""
+        return apply(self.kafka, changes, check)
+
+    def wait(self, outcomes: Iterable[Outcome], bounds: Bounds) -> DrError | None:
+        """See :func:`wait_for_broker`."""
+        return wait_for_broker(self.kafka, outcomes, bounds)
+
+    def is_refusal(self, error: DrError) -> bool:
+        """True without an authorizer and, if the cluster ``may_refuse``, for each refusal."""
+        return error.code in (_REFUSALS if self.may_refuse else _REFUSALS[:1])
 
 
 def describe(kafka: Kafka, principals: Sequence[str] | None) -> set[Acl]:
@@ -203,7 +262,7 @@ def wait_for_broker(kafka: Kafka, outcomes: Iterable[Outcome], bounds: Bounds) -
         "acl_not_shown",
         f"The broker does not report {len(waited.state)} changed ACLs after {waited.seconds:.1f} s: "
         f"{waited.state[0].name}.",
-        "The controller accepted the changes. Check that this broker keeps up with it, then start the same task again.",
+        "Check that this broker keeps up with the controller, then start the same task again.",
         kafka.bootstrap_servers,
     )
 

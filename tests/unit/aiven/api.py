@@ -16,6 +16,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3] / "roles" / "lab" / "files"))
 
+from aiven_api.kafka_acls import KafkaService, NoBroker
 from aiven_api.server import READER, WRITER, Server
 from aiven_api.service import MirrorMaker, NoWorkers, Place
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
@@ -26,14 +27,14 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.aiven
 from ansible_collections.switchback.kafka_dr.tests.unit.engines.stages import derived
 
 TOKEN = "writer-token"
-PROJECT, SERVICE = "lab", "mirrormaker"
+PROJECT, SERVICE, KAFKA = "lab", "mirrormaker", "kafka"
 
 
 class Api:
     """The emulator, and the engine's options for it."""
 
-    def __init__(self, server: Server, workers: NoWorkers) -> None:
-        self.server, self.workers = server, workers
+    def __init__(self, server: Server, workers: NoWorkers, broker: NoBroker) -> None:
+        self.server, self.workers, self.broker = server, workers, broker
         self.mirror_maker = server.mirror_maker
         self.url = f"http://127.0.0.1:{server.port}"
         self.site: dict[str, Any] = {
@@ -76,13 +77,14 @@ class Api:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[Api]:
-    workers = NoWorkers()
+    workers, broker = NoWorkers(), NoBroker()
     mirror_maker = MirrorMaker(Place(PROJECT, SERVICE, ("P", "B")), folder / "state.json", workers)
-    server = Server(0, mirror_maker, {TOKEN: WRITER, "reader-token": READER})
+    kafka = KafkaService(KAFKA, broker, lambda: mirror_maker.switches.acl_effect_seconds)
+    server = Server(0, mirror_maker, {TOKEN: WRITER, "reader-token": READER}, kafka)
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
     thread.start()
     try:
-        yield Api(server, workers)
+        yield Api(server, workers, broker)
     finally:
         server.shutdown()
         server.server_close()

@@ -129,7 +129,7 @@ WRONG = [
     ({"token": "wrong"}, "aiven_not_authorized", "environment variable AIVEN_TOKEN"),
     ({"token": "reader-token"}, "aiven_forbidden", "service:data:write"),
     ({"project": "nowhere"}, "aiven_not_found", "project and service"),
-    ({"service": "nothing"}, "aiven_not_found", "Both are case-sensitive"),
+    ({"service": "nothing"}, "aiven_not_found", "They are case-sensitive"),
     ({"token": "", "project": "lab"}, "aiven_no_token", "vaulted variable"),
     ({"token": "a\nb"}, "aiven_no_token", "Correct token"),
 ]

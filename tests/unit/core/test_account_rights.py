@@ -97,10 +97,12 @@ def test_workers_that_are_not_declared_get_no_rights() -> None:
 
 
 def test_the_lab_grants_the_flow_the_same_list() -> None:
-    assert lab_rights.table("P", "B") == [
+    listed = lab_rights.table("P", "B", "connect-P")
+    assert listed == [
         (right.resource_type.upper(), right.pattern_type.upper(), right.name, right.operation.upper())
         for right in flow_rights(here())
     ]
+    assert ("TOPIC", "PREFIXED", "mm2-", "ALL") in set(lab_rights.table("P", "B", "B-mm2")) - set(listed)
 
 
 @pytest.mark.parametrize(

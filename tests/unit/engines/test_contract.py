@@ -96,6 +96,14 @@ def test_an_unreachable_engine_is_an_error(stage: Stage) -> None:
             ask("P", "B")
 
 
+@EACH
+def test_opening_the_store_of_acls_sends_no_request(stage: Stage) -> None:
+    engine = opened(stage)
+    store = engine.acls("P")
+    assert store is None or isinstance(store.effect_seconds, float)
+    assert engine.requests == []
+
+
 @pytest.mark.parametrize("name", ["connect"])
 def test_workers_that_are_too_old_for_a_flow_are_an_error(stage: ConnectStage) -> None:
     stage.workers["B"].version = "3.6.2"

@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import pytest
 
-from lab import secure
-from lab.configs import Cluster, Settings, broker, connect, properties, render
+from lab import aiven, secure
+from lab.configs import Cluster, Settings, broker, connect, properties, render, worker_group
 from lab.errors import LabError
 from lab.java import java_arguments
 from lab.lab import Lab
@@ -116,14 +117,30 @@ def test_lab_json_only_has_the_path_of_the_passwords(tmp_path: Path) -> None:
     assert "security" not in state_document(paths, clusters, Settings(), dict.fromkeys(paths.parts()))
 
 
+def test_the_emulator_of_aiven_gets_the_path_of_the_passwords_and_references_to_them(tmp_path: Path) -> None:
+    paths, settings = layout(tmp_path), dataclasses.replace(SECURED, engine="aiven")
+    secure.make(paths.security)
+    clusters = new_clusters(paths, settings)
+    text = aiven.document(clusters["P"], clusters, settings)
+    document = json.loads(text)
+    assert (document["lab"], document["kafka_service"]) == (str(tmp_path), "kafka-p")
+    for side in ("source", "target"):
+        assert document["more"][f"{side}.cluster.sasl.jaas.config"] == paths.security.scram_login("flow")
+    assert not [secret for secret in paths.security.secrets() if secret in text]
+    assert aiven.access(clusters["P"])["kafka_service"] == "kafka-p"
+    assert worker_group(clusters["P"], settings) == "B-mm2"
+    plain = new_clusters(paths, Settings(engine="aiven"))
+    assert "lab" not in json.loads(aiven.document(plain["P"], plain, Settings(engine="aiven")))
+    assert "kafka_service" not in aiven.access(plain["P"])
+
+
 def test_an_open_lab_cannot_be_secured_later(tmp_path: Path) -> None:
     (tmp_path / "P").mkdir()
     (tmp_path / "P" / "cluster_id").write_text("abcdefghijklmnopqrstuv\n")
     with pytest.raises(LabError, match="was created open, wanted secured"):
         Lab(tmp_path, secure=True, quiet=True).up()
-    for engine in ("aiven", "srm"):
-        with pytest.raises(LabError, match=f"does not support the engine {engine}"):
-            Lab(tmp_path / "other", secure=True, engine=engine, quiet=True).up()
+    with pytest.raises(LabError, match="does not support the engine srm"):
+        Lab(tmp_path / "other", secure=True, engine="srm", quiet=True).up()
 
 
 @pytest.mark.parametrize("name", ["a:b", "a}b", 'a"b'])
@@ -139,6 +156,10 @@ def test_arguments_in_a_file_are_quoted_as_java_reads_them() -> None:
 
 
 def test_the_flow_may_not_write_topics_of_applications() -> None:
-    writes = {(kind, name) for kind, _pattern, name, operation in table("P", "B") if operation in ("ALL", "WRITE")}
+    writes = {
+        (kind, name)
+        for kind, _pattern, name, operation in table("P", "B", "connect-P")
+        if operation in ("ALL", "WRITE")
+    }
     topics = {name for kind, name in writes if kind == "TOPIC"}
     assert topics == {"connect-P", "B.", "rehearsal-B--", "mm2-offset-syncs", "heartbeats"}

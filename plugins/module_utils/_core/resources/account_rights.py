@@ -106,7 +106,7 @@ def operator_rights(place: Place) -> list[Right]:
     set_by_enable = (*place.topics, *place.syncs, *place.own)
     salvage = "salvage with kafka_dr_salvage=replay"
     changing = [
-        Right("cluster", _CLUSTER, "alter", "literal", "rights, the fence of a cutover, rehearse: change ACLs"),
+        Right("cluster", _CLUSTER, "alter", "literal", "rights, rehearse, a fence over Kafka: change ACLs"),
         *_each(made, "create", "enable: create the topic, or validate that a flow can"),
         *_each(place.topics, "alter", "enable: add partitions"),
         *_each(set_by_enable, "alter_configs", "enable: settings of the topic"),

@@ -30,6 +30,7 @@ from ..._core.names import CONNECTORS, Naming, connector_name, flow_name, offset
 from ..._core.partition import Partition
 from ..._core.verdict import PROVEN, UNKNOWN, Finding
 from ..._core.waiting import Bounds, wait_until
+from ..._kafka.acls import AclStore
 from ..._kafka.client import Kafka
 from ..._kafka.connect_offsets import ConnectOffsets
 from ..._module import Result
@@ -52,8 +53,8 @@ _API_SECONDS = 20.0
 class AivenEngine:
     """The services of a pair at Aiven.
 
-    ``clusters``: alias -> {aiven: {url, token, client, project, service}}. ``kafka``: a Kafka client by the same
-    aliases.
+    ``clusters``: alias -> {aiven: {url, token, client, project, service, kafka_project, kafka_service}}. ``kafka``: a
+    Kafka client by the same aliases.
     """
 
     capabilities = CAPABILITIES
@@ -107,6 +108,10 @@ class AivenEngine:
     def connectors_to(self, target: str) -> list[MirrorConnector]:
         """Empty: a service runs its flows without connectors."""
         return []
+
+    def acls(self, alias: str) -> AclStore:
+        """The API of the Kafka service, if the inventory names it; else Kafka, which may refuse all ACLs."""
+        return self._sites.acls(alias, self._kafka[alias])
 
     def apply(
         self, pair: PairSpec, goals: Sequence[FlowGoal], settings: SiteSettings, bounds: Bounds, check: bool

@@ -35,6 +35,8 @@ _SITE_KEYS = {
     "token": Key(),
     "project": Key(required=True),
     "service": Key(required=True),
+    "kafka_project": Key(),
+    "kafka_service": Key(),
     "client": Key("dict", default={}),
 }
 _CLIENT_KEYS = {
@@ -71,9 +73,10 @@ class AivenInventory(EngineInventory):
         return (("", _check_values),)
 
     def pair_checks(self) -> Sequence[Check]:
-        """Check the sites, and that the API has a field for each setting."""
+        """Check the sites, that a needed fence has its services, and that the API has a field for each setting."""
         return (
             ("clusters aiven", _check_sites),
+            ("aiven fence", _check_fence),
             ("separator", _check_separator),
             ("flow", _check_tasks),
             ("flow", _check_parts),
@@ -113,7 +116,9 @@ def _check_values(pair: Mapping[str, Any]) -> list[str]:
         texts += check_url(f"{where}.url", site["url"])
         texts += check_mapping(f"{where}.client", site["client"], _CLIENT_KEYS)[1]
         texts += [
-            f"{where}.{key} is empty." for key in ("project", "service") if site[key] is not None and not site[key]
+            f"{where}.{key} is empty."
+            for key in ("project", "service", "kafka_project", "kafka_service")
+            if site[key] is not None and not site[key]
         ]
     return texts
 
@@ -124,6 +129,17 @@ def _check_sites(pair: Mapping[str, Any]) -> list[str]:
     return [f'kafka_dr_aiven needs the site "{alias}" with kafka_dr_engine "aiven".' for alias in missing] + [
         f'kafka_dr_aiven names "{alias}", which is not in kafka_dr_clusters.{nearest(alias, pair["clusters"])}'
         for alias in unknown
+    ]
+
+
+def _check_fence(pair: Mapping[str, Any]) -> list[str]:
+    """Aiven's authorizer does not implement CreateAcls."""
+    missing = [alias for alias, site in pair["aiven"].items() if not site["kafka_service"]]
+    if pair["fence"] != "acl" or not missing:
+        return []
+    return [
+        f'kafka_dr_fence is "acl", but kafka_dr_aiven.{missing[0]} has no kafka_service. Aiven takes ACLs through its'
+        " API only. Set kafka_service of each site to its Kafka service, or set kafka_dr_fence: auto."
     ]
 
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The MirrorMaker 2 services of a pair by alias, with their last observed state.
+"""The services of a pair by alias: those of MirrorMaker 2 with their last observed state, and those of Kafka.
 
 Private to this collection: may change in any release.
 """
@@ -13,8 +13,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..._aiven.acls import AivenAcls
+from ..._aiven.http import AivenTransport, open_transport
 from ..._aiven.service import Aiven, Flows, Service, open_service
 from ..._core.errors import DrError
+from ..._kafka.acls import AclStore, KafkaAcls
+from ..._kafka.client import Kafka
 
 __all__ = ["Observed", "Sites"]
 
@@ -36,7 +40,10 @@ class Sites:
     """The service that runs the flow to each cluster. Two aliases may name one service, which is then read once."""
 
     def __init__(self, clusters: Mapping[str, Mapping[str, Any]], timeout: float) -> None:
+        self._clusters, self._timeout = clusters, timeout
         self._sites: dict[str, Aiven] = {}
+        #: One for each store of ACLs: the Kafka service of a site may need the token of that site.
+        self._transports: list[AivenTransport] = []
         known: dict[tuple[str, str, str], Aiven] = {}
         for alias, cluster in clusters.items():
             site = cluster.get("aiven")
@@ -50,7 +57,17 @@ class Sites:
     @property
     def requests(self) -> list[dict[str, Any]]:
         """All requests sent so far, without secrets."""
-        return [request for site in dict.fromkeys(self._sites.values()) for request in site.client.requests]
+        clients = [site.client for site in dict.fromkeys(self._sites.values())] + self._transports
+        return [request for client in clients for request in client.requests]
+
+    def acls(self, alias: str, kafka: Kafka) -> AclStore:
+        """The API if the inventory names the Kafka service of the cluster; else Kafka, which may refuse all ACLs."""
+        site = self._clusters[alias].get("aiven") or {}
+        service = site.get("kafka_service")
+        if not service:
+            return KafkaAcls(kafka, may_refuse=True)
+        self._transports.append(open_transport(site, self._timeout))
+        return AivenAcls(self._transports[-1], site.get("kafka_project") or site["project"], service, kafka)
 
     def site(self, target: str) -> Aiven:
         """The service that runs the flow to ``target``. Raises ``no_aiven_site``."""

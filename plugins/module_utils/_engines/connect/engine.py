@@ -145,6 +145,9 @@ class ConnectEngine:
         rest = self._rest[target]
         return [_mirror_connector(rest, one) for _name, one in sorted(rest.connectors().items()) if one.part]
 
+    def acls(self, alias: str) -> None:
+        """None: Kafka's own protocol."""
+
     def apply(
         self, pair: PairSpec, goals: Sequence[FlowGoal], settings: SiteSettings, bounds: Bounds, check: bool
     ) -> Result:

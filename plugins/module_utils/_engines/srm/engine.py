@@ -207,6 +207,9 @@ class SrmEngine:
         """Empty: a service runs its flows without connectors."""
         return []
 
+    def acls(self, alias: str) -> None:
+        """None: Kafka's own protocol."""
+
     def apply(
         self, pair: PairSpec, goals: Sequence[FlowGoal], settings: SiteSettings, bounds: Bounds, check: bool
     ) -> Result:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``python roles/lab/files/aiven_api``: serve one emulated MirrorMaker 2 service."""
+"""``python roles/lab/files/aiven_api``: serve one emulated MirrorMaker 2 service and one Kafka service."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from lab import secure
 from lab.files import read_json
 
+from .kafka_acls import Broker, KafkaService, NoBroker
 from .server import READER, WRITER, Server
 from .service import MirrorMaker, NoWorkers, Place, Workers
 
@@ -48,7 +50,10 @@ def main() -> int:
         place, Path(document["dir"]) / "state.json", _workers(document), document.get("settings")
     )
     tokens = document.get("tokens") or {"writer-token": WRITER, "reader-token": READER}
-    server = Server(document["port"], mirror_maker, tokens)
+    kafka = KafkaService(
+        document.get("kafka_service", "kafka"), _broker(document), lambda: mirror_maker.switches.acl_effect_seconds
+    )
+    server = Server(document["port"], mirror_maker, tokens, kafka)
     mirror_maker.begin()
     signal.signal(signal.SIGTERM, _stop)
     sys.stdout.write(json.dumps({"url": f"http://127.0.0.1:{server.port}", "pid": os.getpid()}) + "\n")
@@ -67,8 +72,25 @@ def _workers(document: dict[str, Any]) -> Workers:
 
     from .workers import LabWorkers
 
-    driver = Driver(document["alias"], Worker(document["connect_url"]))
+    security = _security(document)
+    login = security.rest_client() if security else {}
+    driver = Driver(document["alias"], Worker(document["connect_url"], login))
     return LabWorkers(document["alias"], driver, document["bootstrap_servers"], document.get("more") or {})
+
+
+def _broker(document: dict[str, Any]) -> Broker:
+    """The brokers of the alias. An open lab has no authorizer, so ACLs exist in the API only."""
+    security = _security(document)
+    if security is None:
+        return NoBroker()
+    from .broker import LabBroker
+
+    return LabBroker(document["bootstrap_servers"][document["alias"]], security.client("admin"))
+
+
+def _security(document: dict[str, Any]) -> secure.Security | None:
+    """The passwords of a secured lab, which no other file contains."""
+    return secure.security(Path(document["lab"])) if "lab" in document else None
 
 
 def _stop(number: int, frame: Any) -> None:

@@ -15,6 +15,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from .errors import ApiError
+from .kafka_acls import KafkaService
 from .service import MirrorMaker
 from .switches import Fault, Switches
 
@@ -24,6 +25,7 @@ WRITER, READER = "writer", "reader"
 _SERVICE = re.compile(r"/v1/project/([^/]+)/service/([^/]+)(/.*)?")
 _INTEGRATION = re.compile(r"/v1/project/([^/]+)/integration/([^/]+)")
 _FLOWS = "/mirrormaker/replication-flows"
+_ACLS = "/kafka/acl"
 
 
 class Server(ThreadingHTTPServer):
@@ -31,10 +33,10 @@ class Server(ThreadingHTTPServer):
     # A restart can reuse the port at once.
     allow_reuse_address = True
 
-    def __init__(self, port: int, mirror_maker: MirrorMaker, tokens: dict[str, str]) -> None:
+    def __init__(self, port: int, mirror_maker: MirrorMaker, tokens: dict[str, str], kafka: KafkaService) -> None:
         """``tokens``: the role of each token."""
         super().__init__(("127.0.0.1", port), Handler)
-        self.mirror_maker, self.tokens = mirror_maker, tokens
+        self.mirror_maker, self.tokens, self.kafka = mirror_maker, tokens, kafka
         self.log: list[dict[str, Any]] = []
 
     @property
@@ -93,10 +95,13 @@ class Handler(BaseHTTPRequestHandler):
         if match is None:
             raise ApiError(404, "Not found")
         self._require_project(match[1])
-        mirror_maker = self.server.mirror_maker
+        mirror_maker, rest = self.server.mirror_maker, match[3] or ""
+        if unquote(match[2]) == self.server.kafka.name and rest.startswith(_ACLS):
+            if role != WRITER:
+                raise ApiError(403, "Not authorized: permission service:data:write is required")
+            return self._acls(unquote(rest.removeprefix(_ACLS).removeprefix("/")), body)
         if unquote(match[2]) != mirror_maker.place.service:
             raise ApiError(404, "Service does not exist")
-        rest = match[3] or ""
         if rest.startswith(_FLOWS):
             if role != WRITER:
                 raise ApiError(403, "Not authorized: permission service:data:write is required")
@@ -112,6 +117,19 @@ class Handler(BaseHTTPRequestHandler):
         if role != WRITER:
             raise ApiError(403, "Not authorized")
         return {"service": mirror_maker.change(body)}
+
+    def _acls(self, key: str, body: Any) -> Any:
+        kafka = self.server.kafka
+        if not self.server.mirror_maker.switches.native_acls:
+            raise ApiError(404, "Kafka-native ACLs are not available for this service")
+        if not key and self.command == "GET":
+            return {"acl": [], "kafka_acl": kafka.rows()}
+        if not key and self.command == "POST":
+            return {"kafka_acl": kafka.add(body), "message": "added"}
+        if key and self.command == "DELETE":
+            kafka.delete(key)
+            return {"message": "deleted"}
+        raise ApiError(405, "Method not allowed")
 
     def _flows(self, ends: list[str], body: Any) -> Any:
         mirror_maker = self.server.mirror_maker

@@ -50,6 +50,10 @@ class Switches:
     dropped_fields: list[str] = field(default_factory=list)
     #: Whether the list of integrations contains their ``user_config``.
     listed_config: bool = True
+    #: From a change of an ACL until the brokers apply it. The API lists the change at once.
+    acl_effect_seconds: float = 0.5
+    #: Whether the Kafka service has Kafka-native ACLs.
+    native_acls: bool = True
     faults: list[Fault] = field(default_factory=list)
 
     def changed(self, values: Mapping[str, Any]) -> Switches:

@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
+import ssl
 import time
+from collections.abc import Mapping
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -21,8 +24,16 @@ class WorkerError(Exception):
 
 
 class Worker:
-    def __init__(self, url: str) -> None:
+    """``login``: the option ``connect_client`` of a secured lab."""
+
+    def __init__(self, url: str, login: Mapping[str, str] | None = None) -> None:
         self._address = urlsplit(url).netloc
+        self._headers = {"Content-Type": "application/json"}
+        self._trust: ssl.SSLContext | None = None
+        if login:
+            word = base64.b64encode(f"{login['url_username']}:{login['url_password']}".encode()).decode()
+            self._headers["Authorization"] = f"Basic {word}"
+            self._trust = ssl.create_default_context(cafile=login["ca_path"])
 
     def answers(self) -> bool:
         try:
@@ -66,9 +77,11 @@ class Worker:
 
     def _call(self, method: str, path: str, body: Any = None) -> tuple[int, Any]:
         connection = http.client.HTTPConnection(self._address, timeout=SECONDS)
+        if self._trust:
+            connection = http.client.HTTPSConnection(self._address, timeout=SECONDS, context=self._trust)
         try:
             data = None if body is None else json.dumps(body)
-            connection.request(method, path, data, {"Content-Type": "application/json"})
+            connection.request(method, path, data, self._headers)
             answer = connection.getresponse()
             text = answer.read()
             return answer.status, json.loads(text) if text else None

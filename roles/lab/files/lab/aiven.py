@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from . import secure
 from .configs import Cluster, Settings
 from .files import to_json
 
@@ -24,8 +25,9 @@ ONE_BROKER = (
 
 
 def access(cluster: Cluster) -> dict[str, Any]:
-    """Entry of this site in ``kafka_dr_aiven``."""
-    return {"url": f"{cluster.cm_url}/v1", "token": TOKEN, "project": PROJECT, "service": service(cluster)}
+    """Entry of this site in ``kafka_dr_aiven``. Without an authorizer, an open lab has no ACLs."""
+    acls = {"kafka_service": kafka_service(cluster)} if cluster.secure else {}
+    return {"url": f"{cluster.cm_url}/v1", "token": TOKEN, "project": PROJECT, "service": service(cluster), **acls}
 
 
 def service(cluster: Cluster) -> str:
@@ -33,22 +35,31 @@ def service(cluster: Cluster) -> str:
     return f"mirrormaker-{cluster.alias.lower()}"
 
 
+def kafka_service(cluster: Cluster) -> str:
+    """Name of the service of the cluster itself."""
+    return f"kafka-{cluster.alias.lower()}"
+
+
 def document(cluster: Cluster, clusters: Mapping[str, Cluster], settings: Settings) -> str:
     """Initial state of a service: integrations without a flow. Has short intervals only if the settings ask."""
-    seconds = settings.srm_refresh_seconds
+    seconds, root = settings.srm_refresh_seconds, cluster.folder.parent
+    login = secure.flow_client(secure.security(root)) if settings.secure else {}
+    logins = {f"{side}.cluster.{key}": str(value) for side in ("source", "target") for key, value in login.items()}
     intervals = ("refresh_topics", "refresh_groups", "emit_checkpoints")
     return to_json(
         {
             "alias": cluster.alias,
             "project": PROJECT,
             "service": service(cluster),
+            "kafka_service": kafka_service(cluster),
+            **({"lab": str(root)} if settings.secure else {}),
             "tokens": {TOKEN: "writer", READER_TOKEN: "reader"},
             "bootstrap_servers": {alias: item.bootstrap_servers for alias, item in clusters.items()},
             "connect_url": cluster.connect_url,
             "dir": str(cluster.folder / "aiven"),
             "port": cluster.cm_port,
             "settings": {f"{name}_interval_seconds": seconds for name in intervals} if seconds else {},
-            "more": {**dict.fromkeys(ONE_BROKER, "1"), "emit.heartbeats.interval.seconds": "1"},
+            "more": {**dict.fromkeys(ONE_BROKER, "1"), "emit.heartbeats.interval.seconds": "1", **logins},
         }
     )
 

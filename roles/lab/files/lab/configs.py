@@ -252,6 +252,12 @@ def connect(cluster: Cluster, settings: Settings, part: str = "connect") -> dict
     }
 
 
+def worker_group(cluster: Cluster, settings: Settings) -> str:
+    """``group.id`` of the workers of a cluster."""
+    names = _dedicated_names(cluster) if settings.engine in EMULATED else _connect_names(cluster)
+    return str(names["group.id"])
+
+
 def _connect_names(cluster: Cluster) -> dict[str, object]:
     name = f"connect-{cluster.alias}"
     storage = {f"{topic}.storage.topic": f"{name}-{topic}s" for topic in ("config", "offset")}

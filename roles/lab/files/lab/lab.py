@@ -311,11 +311,8 @@ class Lab:
             )
 
     def _refuse_other_security(self, settings: Settings) -> None:
-        if settings.secure and settings.engine in EMULATED:
-            raise LabError(
-                f"A secured lab does not support the engine {settings.engine}: its emulators have no TLS. Remove one of"
-                " the options."
-            )
+        if settings.secure and settings.engine == "srm":
+            raise LabError("A secured lab does not support the engine srm: its emulators have no TLS. Remove one.")
         if settings.secure:
             secure.refuse_path(self.paths.root)
         formatted = any(layout.stored_cluster_id(self.paths, alias) for alias in ALIASES)

@@ -23,21 +23,26 @@ FLOW = "User:flow"
 SOURCE = Path(__file__).resolve().parents[4] / "plugins/module_utils/_core/resources/account_rights.py"
 
 
-def table(alias: str, other: str) -> list[tuple[str, str, str, str]]:
-    """Resource type, pattern type, name and operation on the cluster ``alias``; ``other`` is its partner."""
+def table(alias: str, other: str, workers: str) -> list[tuple[str, str, str, str]]:
+    """Resource type, pattern type, name and operation on the cluster ``alias``; ``other`` is its partner.
+
+    ``workers``: ``group.id`` of its workers.
+    """
     spec = importlib.util.spec_from_file_location("lab_account_rights", SOURCE)
     if spec is None or spec.loader is None:
         raise LabError(f"The rights of the user flow cannot be read from {SOURCE}.")
     source = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(source)
-    here = source.Place(pair="", other=other, rehearsal_other=f"rehearsal-{other}", workers=f"connect-{alias}")
-    return [
+    here = source.Place(pair="", other=other, rehearsal_other=f"rehearsal-{other}", workers=workers)
+    rights = [
         (right.resource_type.upper(), right.pattern_type.upper(), right.name, right.operation.upper())
         for right in source.rights_of("flow", here)
     ]
+    # The topics of dedicated MirrorMaker 2 do not begin with the name of its group.
+    return [*rights, ("TOPIC", "PREFIXED", "mm2-", "ALL")] if workers == f"{other}-mm2" else rights
 
 
-def grant(alias: str, other: str, bootstrap_servers: str, client: Mapping[str, Any]) -> None:
+def grant(alias: str, other: str, workers: str, bootstrap_servers: str, client: Mapping[str, Any]) -> None:
     """Grant the ACLs. Kafka accepts existing ACLs, so this can run at each start. Raises LabError on a failure."""
     # Imported here, because `down` and `status` work without the library.
     from confluent_kafka import KafkaException
@@ -61,7 +66,7 @@ def grant(alias: str, other: str, bootstrap_servers: str, client: Mapping[str, A
             AclOperation[operation],
             AclPermissionType.ALLOW,
         )
-        for kind, pattern, name, operation in table(alias, other)
+        for kind, pattern, name, operation in table(alias, other, workers)
     ]
     any_text: Any = None  # the library accepts None, its type hints do not
     every = AclBindingFilter(

@@ -167,12 +167,7 @@ def broker(found: Security, own: str | None, controller: str | None) -> dict[str
 
 def connect(found: Security) -> dict[str, object]:
     """Worker properties for its own connection and for its producers, consumers and admin clients."""
-    client = {
-        "security.protocol": PROTOCOL,
-        "sasl.mechanism": MECHANISM,
-        "sasl.jaas.config": found.scram_login("flow"),
-        **_trust_store(found),
-    }
+    client = flow_client(found)
     inner = {f"{kind}.{key}": value for kind in ("producer", "consumer", "admin") for key, value in client.items()}
     rest = {
         "listeners.https.ssl.keystore.type": "PKCS12",
@@ -181,6 +176,12 @@ def connect(found: Security) -> dict[str, object]:
         "rest.extension.classes": f"{_REST}.BasicAuthSecurityRestExtension",
     }
     return {**_provider(found), **client, **inner, **rest}
+
+
+def flow_client(paths: Security) -> dict[str, object]:
+    """Java properties of a client of the user ``flow``, with a reference to its password."""
+    login = {"sasl.mechanism": MECHANISM, "sasl.jaas.config": paths.scram_login("flow")}
+    return {"security.protocol": PROTOCOL, **login, **_trust_store(paths)}
 
 
 def jvm_options(found: Security) -> list[str]:

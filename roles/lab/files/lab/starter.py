@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from . import aiven, probes, processes, rights, secure, srm, zookeeper
-from .configs import LOG4J2, MAINS, Cluster, Settings, jvm_options, kind, render
+from .configs import LOG4J2, MAINS, Cluster, Settings, jvm_options, kind, render, worker_group
 from .errors import LabError
 from .files import write_atomically
 from .java import Java, java_arguments
@@ -80,7 +80,9 @@ class Starter:
             return
         for alias in aliases:
             other = next(name for name in self.clusters if name != alias)
-            rights.grant(alias, other, self.clusters[alias].bootstrap_servers, security.client("admin"))
+            cluster = self.clusters[alias]
+            workers = worker_group(cluster, self.settings)
+            rights.grant(alias, other, workers, cluster.bootstrap_servers, security.client("admin"))
 
     def _security(self) -> secure.Security | None:
         return self.paths.security if self.settings.secure else None

@@ -163,6 +163,9 @@ class ToyEngine:
     def connectors_to(self, target: str) -> list[MirrorConnector]:
         return []
 
+    def acls(self, alias: str) -> None:
+        """Kafka's own protocol."""
+
     def apply(
         self, pair: PairSpec, goals: Sequence[FlowGoal], settings: SiteSettings, bounds: Bounds, check: bool
     ) -> Result:
