@@ -11,7 +11,8 @@ module: dr_fence
 short_description: Deny applications to write on the cluster that they have left (internal step)
 version_added: 1.0.0
 description:
-  - C(fence.yml), C(at_rest.yml) and C(preflight.yml) in C(roles/cutover/tasks) call this module.
+  - C(roles/cutover/tasks/fence.yml), C(roles/cutover/tasks/at_rest.yml) and C(roles/cutover/tasks/preflight.yml) call
+    this module.
   - Adds an ACL that denies WRITE on each topic of O(pair) to each of O(principals), or deletes exactly these ACLs. Then
     reads back the ACLs.
   - The engine of the pair decides where ACLs are changed. Most engines change them over Kafka.

@@ -16,7 +16,7 @@ from lab.lab import Lab
 from scenario import Scenario, totals
 
 CLIENTS = [
-    {"name": "payments-api", "role": "producer", "rate": 300},
+    {"name": "payments-api", "role": "producer", "rate": 100},
     {"name": "settlement", "role": "consumer", "group": "settlement"},
 ]
 FENCE = {"User:producer Payments"}
@@ -31,7 +31,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
             Service(made, alias).own("switches", "PUT", {"acl_effect_seconds": 3})
         made.playbook("enable", {"kafka_dr_confirm": "P"})
         made.start()
-        made.traffic(1000)
+        made.traffic(500)
         yield made
 
 
@@ -62,7 +62,7 @@ def test_a_cutoff_under_load_is_fenced_through_the_api_and_proven_by_the_broker(
     assert posts == ["/v1/project/lab/service/kafka-p/kafka/acl"]
     assert (service.denied(), Service(pair, "B").denied()) == (FENCE, set())
     assert refusal(pair, "P") == KafkaError.TOPIC_AUTHORIZATION_FAILED
-    pair.traffic(1000)
+    pair.traffic(500)
 
 
 def test_a_second_run_finds_the_fence_and_changes_nothing(pair: Scenario) -> None:
@@ -86,7 +86,7 @@ def test_without_acls_an_optional_fence_is_reported_as_missing_and_the_old_one_i
     report = pair.move("failback", "P")
     assert (report["outcome"], fence_of(report)) == ("completed", ("UNKNOWN", "UNFENCED"))
     assert Service(pair, "P").denied() == set()
-    pair.traffic(1000)
+    pair.traffic(500)
     pair.stop()
     found = totals(pair.check())
     assert found["acknowledged"] == found["processed"]
