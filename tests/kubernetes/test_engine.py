@@ -21,11 +21,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strimzi.client import StrimziClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strimzi.engine import StrimziEngine
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strimzi.site import Site
-from ansible_collections.switchback.kafka_dr.tests.kubernetes.conftest import define, until
 from fake_connect import FakeConnect
-from kube_apiserver import Cluster
+from kube_apiserver import Cluster, define, undefine, until
+from strimzi.cluster_operator import Operator
 from strimzi.kube import Kube
-from strimzi.operator import Operator
 from strimzi_crds import GROUP
 
 SOURCE, CHECKPOINT = "P->B.MirrorSourceConnector", "P->B.MirrorCheckpointConnector"
@@ -419,13 +418,7 @@ def test_an_operator_before_0_44_stops_flows_but_sets_no_offsets(place: Place) -
 
 
 def test_without_definitions_the_cluster_is_refused(place: Place, kube: Kube) -> None:
-    for plural in ("kafkaconnects", "kafkaconnectors", "kafkamirrormaker2s"):
-        kube.call("DELETE", f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.{GROUP}")
-
-    def gone() -> bool:
-        return not any(group["name"] == GROUP for group in kube.call("GET", "/apis")["groups"])
-
-    until(gone, 30.0)
+    undefine(kube)
     refused("no_strimzi_api", lambda: place.engine().about("P", "B"))
 
 
