@@ -305,7 +305,7 @@ def test_work_that_fails_is_withdrawn(place: Place) -> None:
 def test_a_paused_reconciliation_is_refused(place: Place) -> None:
     place.running()
     place.annotate(PAUSE, "true")
-    assert PAUSE in place.engine().observe("P", "B").connectors["source"].unsafe_settings[0]
+    assert PAUSE in place.engine().observe("P", "B").connectors["source"].unsafe_settings[-1]
     assert MADE in refused("reconciliation_paused", lambda: place.client().stop(SOURCE))
     place.annotate(PAUSE, None)
     place.annotate(PAUSE, "true", kind="kafkaconnects", name="dr")
@@ -382,8 +382,8 @@ def test_a_state_that_a_gitops_controller_owns_is_refused(
     else:
         other.patch(place.path(), {"spec": {"state": "paused"}})
         other.patch(place.path(), {"spec": {"state": "running"}})
-    (unsafe,) = place.engine().observe("P", "B").connectors["source"].unsafe_settings
-    assert f'spec.state belongs to the field manager "{manager}"' in unsafe
+    unsafe = place.engine().observe("P", "B").connectors["source"].unsafe_settings
+    assert f'spec.state belongs to the field manager "{manager}"' in unsafe[-1]
     text = refused("field_owned", lambda: place.client().stop(SOURCE))
     assert f'spec.state belongs to the field manager "{manager}"' in text
     assert hint in text
