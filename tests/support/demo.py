@@ -8,7 +8,8 @@ The lab is secured: each account has the rights that the playbook ``rights`` lis
 ``--engine srm``: use Streams Replication Manager, through emulators of Cloudera Manager and srm-control.
 ``--engine aiven``: use a managed MirrorMaker 2, through an emulator of Aiven's API.
 ``--engine strimzi``: use KafkaConnector resources of a real API server, and emulators of the operator.
-KAFKA_DR_DEMO_KEEP=1 keeps the lab running for inspection, but for the engine strimzi: lab_down knows no API server.
+KAFKA_DR_DEMO_KEEP=1 keeps the lab running for inspection, except with the engine strimzi: lab_down would not stop the
+API server.
 """
 
 from __future__ import annotations
