@@ -81,7 +81,7 @@ lab-down: run-setup  ## stop the lab
 	@ansible-playbook switchback.kafka_dr.lab_down
 
 .PHONY: demo
-demo: run-setup  ## from nothing to a proven failover and failback, with a short account; ENGINE=srm or aiven, TAMPER=1
+demo: run-setup  ## from nothing to a proven failover and failback, with a short account; ENGINE=aiven, srm or strimzi, TAMPER=1
 	$(SAY) 'demo: account in build/demo/report.json'
 	@python tests/support/demo.py $(if $(ENGINE),'--engine=$(ENGINE)') $(if $(TAMPER),--tamper)
 
@@ -197,13 +197,15 @@ modules: setup
 	@pytest -m 'not soak' -n 2 --dist loadfile --durations=15 tests/integration $(LONG:%=--ignore=%)
 
 # Two thirds of the time of the long tests. For what they cover, Molecule has a scenario (aiven, identity, secure, srm), or
-# tests/integration has cases (adoption, records without a timestamp, ownership, offsets).
+# tests/integration has cases (adoption, records without a timestamp, ownership, offsets), or tests/kubernetes has (strimzi).
 LONGEST := $(patsubst %,tests/playbooks/test_%.py,adopt aiven aiven_fence applications awx_load awx_lost brokers copy_again discover evidence exact \
-	frozen identity least_privilege logins one_replica patterns predictions processor rebuild records_gone rehearse secure shapes srm untimed verify versions)
+	frozen identity least_privilege logins one_replica patterns predictions processor rebuild records_gone rehearse secure shapes srm strimzi \
+	untimed verify versions)
 
 # FAST is for CI, which is to take less than an hour for everything, on a machine that may be slow.
 .PHONY: playbooks
 playbooks: setup classes  ## the long tests: every playbook under load, with kills and faults, an hour or so; FAST=1: half of it
+	@$(if $(FAST),,bash tests/support/kubernetes.sh > /dev/null || echo '==> playbooks: test_strimzi.py will be SKIPPED')
 	$(SAY) 'playbooks: pytest tests/playbooks (applications under load, two pairs at a time)'
 	@pytest -m 'not soak' -n 2 --dist loadfile --durations=25 tests/playbooks $(if $(FAST),$(LONGEST:%=--ignore=%),$(LONG))
 

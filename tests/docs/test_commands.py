@@ -111,6 +111,7 @@ CHECKED = {
     ),
     "make demo": NEW_CLONE,
     "make demo ENGINE=srm": NEW_CLONE,
+    "make demo ENGINE=strimzi": ITSELF,
     "make demo TAMPER=1": NEW_CLONE,
     "make artifact": ITSELF,
     "make bench": ITSELF,
@@ -159,7 +160,7 @@ CHECKED = {
     "python roles/lab/files/aiven_api --dir /tmp/aiven --port 0": "test_aiven_contract.py serves it",
     "python roles/lab/files/cm serve --site P --dir /tmp/cm-P --port 0": "test_cm_contract.py serves it",
     "python roles/lab/files/strimzi --url URL --ca CA --token-file FILE --namespace kafka --connect dr-b --workers URL"
-    " --version 0.49.1": "tests/kubernetes runs its classes, make lint its types",
+    " --version 0.49.1": "test_strimzi.py runs it",
 }
 
 

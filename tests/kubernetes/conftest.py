@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -14,11 +13,9 @@ import pytest
 
 from fake_connect import FakeConnect
 from kube_apiserver import Cluster, running
-from strimzi.kube import Kube, KubeError
-from strimzi.operator import Operator
-from strimzi_crds import GROUP, definitions
+from strimzi.cluster_operator import Operator
+from strimzi.kube import Kube
 
-_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _numbers = itertools.count(1)
 
 
@@ -32,48 +29,6 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
 def kube(cluster: Cluster) -> Kube:
     """An administrator, with the field manager of a person."""
     return cluster.kube()
-
-
-def define(kube: Kube, version: str) -> None:
-    """Install the definitions of this version of Strimzi, in place of any other."""
-    wanted = definitions(version)
-    for definition in wanted:
-        name = definition["metadata"]["name"]
-        found = kube.get(f"{_CRDS}/{name}")
-        if found and found["metadata"].get("labels", {}).get("version") == version:
-            continue
-        if found:
-            remove(kube, f"{_CRDS}/{name}")
-        definition["metadata"].setdefault("labels", {})["version"] = version
-        kube.call("POST", _CRDS, definition)
-    served = [item["name"] for item in wanted[0]["spec"]["versions"] if item["served"]]
-
-    def is_served() -> bool:
-        try:
-            listed = [item["version"] for item in kube.call("GET", f"/apis/{GROUP}")["versions"]]
-            if sorted(listed) != sorted(served):
-                return False
-            for definition in wanted:
-                kube.items(f"/apis/{GROUP}/{served[0]}/{definition['spec']['names']['plural']}")
-            return True
-        except KubeError:
-            return False
-
-    until(is_served, 30.0)
-
-
-def remove(kube: Kube, path: str) -> None:
-    """Delete a resource, and wait until it is gone."""
-    kube.call("DELETE", path)
-    until(lambda: kube.get(path) is None)
-
-
-def until(holds: Callable[[], Any], seconds: float = 10.0) -> None:
-    """Wait until a condition holds; fail if it does not."""
-    end = time.monotonic() + seconds
-    while not holds():
-        assert time.monotonic() < end, f"not reached within {seconds:g} s"
-        time.sleep(0.02)
 
 
 @pytest.fixture

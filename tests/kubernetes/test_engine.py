@@ -21,11 +21,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strimzi.client import StrimziClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strimzi.engine import StrimziEngine
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strimzi.site import Site
-from ansible_collections.switchback.kafka_dr.tests.kubernetes.conftest import define, until
 from fake_connect import FakeConnect
-from kube_apiserver import Cluster
+from kube_apiserver import Cluster, define, undefine, until
+from strimzi.cluster_operator import Operator
 from strimzi.kube import Kube
-from strimzi.operator import Operator
 from strimzi_crds import GROUP
 
 SOURCE, CHECKPOINT = "P->B.MirrorSourceConnector", "P->B.MirrorCheckpointConnector"
@@ -306,6 +305,7 @@ def test_work_that_fails_is_withdrawn(place: Place) -> None:
 def test_a_paused_reconciliation_is_refused(place: Place) -> None:
     place.running()
     place.annotate(PAUSE, "true")
+    assert PAUSE in place.engine().observe("P", "B").connectors["source"].unsafe_settings[-1]
     assert MADE in refused("reconciliation_paused", lambda: place.client().stop(SOURCE))
     place.annotate(PAUSE, None)
     place.annotate(PAUSE, "true", kind="kafkaconnects", name="dr")
@@ -382,6 +382,8 @@ def test_a_state_that_a_gitops_controller_owns_is_refused(
     else:
         other.patch(place.path(), {"spec": {"state": "paused"}})
         other.patch(place.path(), {"spec": {"state": "running"}})
+    unsafe = place.engine().observe("P", "B").connectors["source"].unsafe_settings
+    assert f'spec.state belongs to the field manager "{manager}"' in unsafe[-1]
     text = refused("field_owned", lambda: place.client().stop(SOURCE))
     assert f'spec.state belongs to the field manager "{manager}"' in text
     assert hint in text
@@ -419,13 +421,7 @@ def test_an_operator_before_0_44_stops_flows_but_sets_no_offsets(place: Place) -
 
 
 def test_without_definitions_the_cluster_is_refused(place: Place, kube: Kube) -> None:
-    for plural in ("kafkaconnects", "kafkaconnectors", "kafkamirrormaker2s"):
-        kube.call("DELETE", f"/apis/apiextensions.k8s.io/v1/customresourcedefinitions/{plural}.{GROUP}")
-
-    def gone() -> bool:
-        return not any(group["name"] == GROUP for group in kube.call("GET", "/apis")["groups"])
-
-    until(gone, 30.0)
+    undefine(kube)
     refused("no_strimzi_api", lambda: place.engine().about("P", "B"))
 
 

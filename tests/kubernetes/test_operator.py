@@ -15,10 +15,10 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.tests.kubernetes.conftest import define, until
 from fake_connect import FakeConnect
+from kube_apiserver import define, until
+from strimzi.cluster_operator import Operator
 from strimzi.kube import Kube, KubeError
-from strimzi.operator import Operator
 from strimzi_crds import GROUP
 
 NAME = "p-b.source"

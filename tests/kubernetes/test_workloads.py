@@ -14,9 +14,8 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kubernetes.control import control
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
-from ansible_collections.switchback.kafka_dr.tests.kubernetes.conftest import until
 from fake_workloads import FakeWorkloads
-from kube_apiserver import Cluster
+from kube_apiserver import Cluster, until
 from strimzi.kube import Kube, KubeError
 
 REPLICAS = "kafka-dr.switchback/replicas"

@@ -7,7 +7,9 @@ The lab is secured: each account has the rights that the playbook ``rights`` lis
 ``--tamper``: flip one bit of one record in a replica, which the audit must find.
 ``--engine srm``: use Streams Replication Manager, through emulators of Cloudera Manager and srm-control.
 ``--engine aiven``: use a managed MirrorMaker 2, through an emulator of Aiven's API.
-KAFKA_DR_DEMO_KEEP=1 keeps the lab running for inspection.
+``--engine strimzi``: use KafkaConnector resources of a real API server, and emulators of the operator.
+KAFKA_DR_DEMO_KEEP=1 keeps the lab running for inspection, except with the engine strimzi: lab_down would not stop the
+API server.
 """
 
 from __future__ import annotations
@@ -32,6 +34,7 @@ ENGINES = {
     "aiven": "MirrorMaker 2 through Aiven's API",
     "connect": "MirrorMaker 2",
     "srm": "Streams Replication Manager",
+    "strimzi": "MirrorMaker 2 through resources of Kubernetes",
 }
 OPERATOR = "dr-mover"
 ACCOUNTS = {
@@ -64,7 +67,7 @@ def main() -> int:
         say(f"The demo could not finish: {error}")
         return 2
     finally:
-        if os.environ.get("KAFKA_DR_DEMO_KEEP"):
+        if os.environ.get("KAFKA_DR_DEMO_KEEP") and not scenario.kubernetes:
             say(f"The lab keeps running. Inventory: {scenario.inventory}")
             say(f"Stop it: ansible-playbook switchback.kafka_dr.lab_down -e lab_dir={scenario.folder}")
         else:

@@ -100,7 +100,8 @@ class FakeConnect:
             tasks = [{"id": index, "state": one.state, "worker_id": "w"} for index in range(one.tasks)]
             return {"name": name, "connector": {"state": one.state, "worker_id": "w"}, "tasks": tasks}
         moves = {"stop": ("STOPPED", 0), "pause": ("PAUSED", 2), "resume": ("RUNNING", 2)}
-        if what in moves:
+        # A repeated request does not put the change off: looks follow each other faster than a worker stops.
+        if what in moves and one.next != moves[what]:
             one.next, one.due = moves[what], time.monotonic() + self.delay
         return one.config
 

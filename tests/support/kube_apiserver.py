@@ -10,17 +10,21 @@ import socket
 import ssl
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from certificates import issue
 from strimzi.kube import Kube, KubeError
+from strimzi_crds import GROUP, definitions
 
 ROOT = Path(__file__).resolve().parents[2]
 # It is ready after 3 s on a machine that has nothing else to do.
 READY_SECONDS = 120.0
+_CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+_BUILD = ["bash", str(ROOT / "tests" / "support" / "kubernetes.sh")]
 _ETCD = ("--unsafe-no-fsync", "--log-level", "error", "--listen-peer-urls", "http://127.0.0.1:0")
 
 
@@ -37,6 +41,12 @@ class Cluster:
         return Kube(self.url, self.tokens[user], str(self.ca), manager)
 
 
+def missing() -> str | None:
+    """Why no API server can be started without building one first. None: the binaries are in the cache."""
+    done = subprocess.run([*_BUILD, "--cached"], check=False, stdout=subprocess.DEVNULL)
+    return None if done.returncode == 0 else "the cache has no kube-apiserver of this go.sum: run make kubernetes once"
+
+
 @contextmanager
 def running(folder: Path) -> Iterator[Cluster]:
     """Start both servers in ``folder``, and end them by their process ids."""
@@ -45,10 +55,57 @@ def running(folder: Path) -> Iterator[Cluster]:
         yield cluster
 
 
+def define(kube: Kube, version: str) -> None:
+    """Install the definitions of this version of Strimzi, in place of any other."""
+    wanted = definitions(version)
+    for definition in wanted:
+        name = definition["metadata"]["name"]
+        found = kube.get(f"{_CRDS}/{name}")
+        if found and found["metadata"].get("labels", {}).get("version") == version:
+            continue
+        if found:
+            remove(kube, f"{_CRDS}/{name}")
+        definition["metadata"].setdefault("labels", {})["version"] = version
+        kube.call("POST", _CRDS, definition)
+    served = [item["name"] for item in wanted[0]["spec"]["versions"] if item["served"]]
+
+    def is_served() -> bool:
+        try:
+            listed = [item["version"] for item in kube.call("GET", f"/apis/{GROUP}")["versions"]]
+            if sorted(listed) != sorted(served):
+                return False
+            for definition in wanted:
+                kube.items(f"/apis/{GROUP}/{served[0]}/{definition['spec']['names']['plural']}")
+            return True
+        except KubeError:
+            return False
+
+    until(is_served, 30.0)
+
+
+def undefine(kube: Kube) -> None:
+    """Remove the definitions and with them all resources of Strimzi."""
+    for definition in kube.items(_CRDS):
+        kube.call("DELETE", f"{_CRDS}/{definition['metadata']['name']}")
+    until(lambda: not any(group["name"] == GROUP for group in kube.call("GET", "/apis")["groups"]), 30.0)
+
+
+def remove(kube: Kube, path: str) -> None:
+    """Delete a resource, and wait until it is gone."""
+    kube.call("DELETE", path)
+    until(lambda: kube.get(path) is None)
+
+
+def until(holds: Callable[[], Any], seconds: float = 10.0) -> None:
+    """Wait until a condition holds; fail if it does not."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, f"not reached within {seconds:g} s"
+        time.sleep(0.02)
+
+
 def _start(folder: Path, stack: ExitStack) -> Cluster:
-    built = subprocess.run(
-        ["bash", str(ROOT / "tests" / "support" / "kubernetes.sh")], check=True, text=True, stdout=subprocess.PIPE
-    ).stdout.split()[-1]
+    built = subprocess.run(_BUILD, check=True, text=True, stdout=subprocess.PIPE).stdout.split()[-1]
     ports = _free_ports(2)
     keys = issue(folder / "tls")
     tokens = {user: secrets.token_hex(16) for user in ("admin", "dr", "nothing")}
@@ -95,11 +152,12 @@ def _start(folder: Path, stack: ExitStack) -> Cluster:
 def _process(folder: Path, stack: ExitStack, command: list[str]) -> subprocess.Popen[bytes]:
     log = stack.enter_context((folder / f"{Path(command[0]).name}.log").open("wb"))
     process = subprocess.Popen(["nice", "-n", "15", *command], stdout=log, stderr=log, cwd=folder)
-    stack.callback(_end, process)
+    stack.callback(end, process)
     return process
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Terminate a process, and kill it if that takes too long."""
     process.terminate()
     try:
         process.wait(20)

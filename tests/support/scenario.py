@@ -17,13 +17,20 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
+
+if TYPE_CHECKING:
+    from kube_lab import KubeLab
 
 ROOT = Path(__file__).resolve().parents[2]
 LEDGER = ROOT / "roles" / "lab" / "files" / "ledger"
 COLLECTION = "switchback.kafka_dr"
 # What a lab has in front of its workers, by engine.
-EMULATORS = {"aiven": ", emulators of Aiven's API in front", "srm": ", emulators of Cloudera Manager in front"}
+EMULATORS = {
+    "aiven": ", emulators of Aiven's API in front",
+    "srm": ", emulators of Cloudera Manager in front",
+    "strimzi": ", a Kubernetes API server and emulators of the operator in front",
+}
 
 
 class ScenarioError(Exception):
@@ -69,6 +76,12 @@ class Scenario:
         self.logs.mkdir(parents=True, exist_ok=True)
         self.reports = self.folder / "reports"
         self._runs = 0
+        self.kubernetes = self._kubernetes() if self.engine == "strimzi" else None
+
+    def _kubernetes(self) -> KubeLab:
+        from kube_lab import KubeLab
+
+        return KubeLab(self.folder / "kubernetes")
 
     @property
     def inventory(self) -> Path:
@@ -167,7 +180,8 @@ class Scenario:
         topics = self.topics or [payments]
         old = (self.folder / "lab.json").exists()
         variables = {"lab_dir": str(self.folder), "lab_topics": topics, "lab_fresh": old, "lab_policy": self.policy}
-        variables["lab_engine"] = self.engine
+        # An operator drives ordinary workers, and the API server is built from Go, so neither belongs to the lab role.
+        variables["lab_engine"] = "connect" if self.kubernetes else self.engine
         variables |= {"lab_exactly_once": "enabled"} if self.exactly_once else {}
         variables |= {"lab_secure": True} if self.secure else {}
         variables |= {"lab_brokers": self.brokers, "lab_workers": self.workers}
@@ -176,12 +190,18 @@ class Scenario:
         if self.clients:
             variables["lab_clients"] = self.clients
         done = self.playbook("lab_up", variables)
+        if self.kubernetes:
+            self.kubernetes.up(self.inventory, json.loads((self.folder / "lab.json").read_text()))
         more = EMULATORS.get(self.engine, "")
         self.say(f"lab: two Kafka clusters and two Connect workers{more} are up ({done['seconds']:.0f} s)")
 
     def lab_down(self) -> None:
         """Stop everything that the lab started."""
-        self.playbook("lab_down", {"lab_dir": str(self.folder)})
+        try:
+            self.playbook("lab_down", {"lab_dir": str(self.folder)})
+        finally:
+            if self.kubernetes:
+                self.kubernetes.close()
 
     @contextmanager
     def up(self) -> Iterator[Scenario]:

@@ -86,9 +86,7 @@ class KafkaConnectors:
         def attempt() -> Resource:
             resource = self._free(name)
             metadata = resource["metadata"]
-            where = f'The KafkaConnector "{metadata["name"]}" in the namespace "{self.site.namespace}"'
-            self.site.require_reconciled(resource, where)
-            self._require_ownership(resource, where, spec)
+            self._require_changeable(resource, spec)
             given: dict[str, Any] = {"resourceVersion": metadata["resourceVersion"]}
             if annotations:
                 given["annotations"] = dict(annotations)
@@ -136,7 +134,17 @@ class KafkaConnectors:
             )
         return waited.state
 
-    def _require_ownership(self, resource: Resource, where: str, spec: Mapping[str, Any]) -> None:
+    def refusals(self, resource: Resource) -> list[str]:
+        """Why a change of the state would be refused before it is tried. Pending work is no reason: it is awaited."""
+        try:
+            self._require_changeable(resource, {"state": ""})
+        except DrError as error:
+            return [error.message]
+        return []
+
+    def _require_changeable(self, resource: Resource, spec: Mapping[str, Any]) -> None:
+        where = f'The KafkaConnector "{resource["metadata"]["name"]}" in the namespace "{self.site.namespace}"'
+        self.site.require_reconciled(resource, where)
         for path in _paths(spec):
             owner = owner_of(resource, "spec", *path)
             if owner is not None:

@@ -62,6 +62,7 @@ class StrimziClient:
         self._work = OffsetWork(self._resources, self._looks)
         self._topic = OffsetsTopic(site, stored)
         self._cluster_id = cluster_id
+        self._taken: dict[str, list[str]] = {}
 
     @property
     def url(self) -> str:
@@ -96,9 +97,14 @@ class StrimziClient:
         labels = f"{CLUSTER_LABEL}={self.site.connect}"
         listed = self.site.api.find_all(self.site.kind("kafkaconnectors"), self.site.namespace, labels)
         resources = self._proving.read({connector_name_of(resource): resource for resource in listed})
+        self._taken = {name: self._resources.refusals(resource) for name, resource in resources.items()}
         mirrors = self.site.api.find_all(self.site.kind("kafkamirrormaker2s"), self.site.namespace)
         others = {connector.name: connector for mirror in mirrors for connector in mirror_connectors(mirror)}
         return {**others, **{name: connector_of(resource) for name, resource in resources.items()}}
+
+    def taken(self, name: str) -> list[str]:
+        """Why a stop of a connector that :meth:`connectors` listed last would be refused, one sentence each."""
+        return self._taken.get(name, [])
 
     def find(self, name: str) -> Connector | None:
         """Return one connector, even if it has no status yet."""

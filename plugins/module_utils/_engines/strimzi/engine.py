@@ -12,7 +12,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,7 +27,7 @@ from ..._kafka.client import Kafka, connect
 from ..._kafka.connect_offsets import ConnectOffsets
 from ..._kafka.groups import may_have_members
 from ..._module import Result
-from ..base import SiteSettings, joined
+from ..base import FlowState, SiteSettings, joined
 from ..connect.applying import apply_goals
 from ..connect.engine import ConnectEngine, application_of
 from ..connect.offsets import ConnectStoredOffsets
@@ -80,6 +80,18 @@ class StrimziEngine(ConnectEngine):
                 f"Add the site kafka_dr_strimzi.{target} to the inventory.",
             )
         return client
+
+    def observe(self, source: str, target: str) -> FlowState:
+        """Read the state of the flow. A connector that this run could not stop counts as an unsafe setting.
+
+        A cutover is then refused before it stops an application.
+        """
+        state = super().observe(source, target)
+        client = self.rest(source, target)
+        taken = [text for part in ("source", "checkpoint") for text in client.taken(self.name(source, target, part))]
+        own = state.connectors["source"]
+        unsafe = replace(own, unsafe_settings=(*own.unsafe_settings, *taken))
+        return replace(state, connectors={**state.connectors, "source": unsafe})
 
     def about(self, source: str, target: str) -> tuple[str | None, str | None]:
         """Check the site, its rights and its operator, and return the cluster id and the version of the workers.

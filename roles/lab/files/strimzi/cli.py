@@ -14,8 +14,8 @@ import threading
 from pathlib import Path
 from typing import Any
 
+from .cluster_operator import Operator
 from .kube import Kube
-from .operator import Operator
 from .worker import RestWorkers
 
 # The real operator's client has no fixed name. Tests need one that is neither a person's nor a GitOps controller's.

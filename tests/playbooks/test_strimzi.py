@@ -1,0 +1,444 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The engine strimzi: the same playbooks by resources of a real API server, with an emulated operator for each cluster.
+
+The operators drive the lab's real workers, so MirrorMaker 2 is real.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from accounts import read_log
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
+from brokers import admin
+from disasters import forgotten
+from kills import beginning, disturbed, kill_in_phase
+from kube_apiserver import missing, undefine, until
+from kube_lab import KubeLab
+from lab.lab import Lab
+from lagging import slow
+from scenario import Scenario, totals
+from snapshot import read_inventory
+from strimzi_crds import GROUP
+from workers import worker
+
+CLIENTS = [
+    {"name": "payments-api", "role": "producer", "rate": 500},
+    {"name": "settlement", "role": "consumer", "group": "settlement"},
+    {"name": "fraud", "role": "consumer", "group": "fraud"},
+]
+SOURCE = "p-b.mirrorsourceconnector"
+#: What the engine creates a stopped connector with.
+NOTHING = "(?!)"
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+    """A pair before any configuration. Each test continues where the one before ended."""
+    reason = missing()
+    if reason:
+        pytest.skip(reason)
+    with Scenario(tmp_path_factory.mktemp("strimzi"), partitions=4, clients=CLIENTS, engine="strimzi").up() as made:
+        yield made
+
+
+def kubernetes(pair: Scenario) -> KubeLab:
+    assert pair.kubernetes is not None
+    return pair.kubernetes
+
+
+def states(pair: Scenario, alias: str = "B") -> dict[str, tuple[str, int]]:
+    """State and number of tasks of each connector, as the workers of a cluster report them."""
+    found = worker(Lab(pair.folder, quiet=True), alias).call("GET", "/connectors", query="?expand=status")
+    return {
+        name: (entry["status"]["connector"]["state"], len(entry["status"]["tasks"])) for name, entry in found.items()
+    }
+
+
+# ---- invalid configurations
+
+BAD: list[tuple[dict[str, Any], str]] = [
+    ({"namespace": "nowhere"}, "rights_missing"),
+    ({"connect": "other"}, "no_kafka_connect"),
+    ({"token_file": None, "token": "one-that-has-expired"}, "kubernetes_not_authorized"),
+    ({"url": "https://127.0.0.1:1"}, "kubernetes_unreachable"),
+]
+
+
+@pytest.mark.parametrize(("site", "expected"), BAD, ids=[expected for _site, expected in BAD])
+def test_each_invalid_site_is_refused_and_nothing_is_created(
+    pair: Scenario, site: dict[str, Any], expected: str
+) -> None:
+    before = kubernetes(pair).specs()
+    declared = read_inventory(pair.inventory)["kafka_dr_strimzi"]
+    declared["B"] = {key: value for key, value in {**declared["B"], **site}.items() if value is not None}
+    done = pair.playbook("enable", {"kafka_dr_confirm": "P", "kafka_dr_strimzi": declared}, ("-vv",), expect=2)
+    assert expected in done["output"]
+    assert "one-that-has-expired" not in done["output"]
+    assert kubernetes(pair).specs() == before
+    assert states(pair) == states(pair, "P") == {}
+
+
+def test_without_definitions_enable_is_refused(pair: Scenario) -> None:
+    undefine(kubernetes(pair).kube)
+    try:
+        done = pair.playbook("enable", {"kafka_dr_confirm": "P"}, expect=2)
+    finally:
+        kubernetes(pair).up(pair.inventory, Lab(pair.folder, quiet=True).info())
+    assert "Install Strimzi or Cloudera Streams Messaging Operator there" in " ".join(done["output"].split())
+
+
+def test_an_adoption_is_refused_with_its_reason(pair: Scenario) -> None:
+    done = pair.playbook("enable", {"kafka_dr_confirm": "P", "kafka_dr_adopt": {"P->B": {"source": "x"}}}, expect=2)
+    assert "kafka_dr_adopt cannot be used" in " ".join(done["output"].split())
+
+
+# ---- enabling
+
+
+def test_check_mode_shows_each_connector_that_enable_would_create_and_creates_none(pair: Scenario) -> None:
+    before = kubernetes(pair).specs()
+    done = pair.playbook("enable", {"kafka_dr_confirm": "P"}, ("--check", "--diff"))
+    assert "P->B.MirrorSourceConnector" in done["output"]
+    assert done["changed"] > 0
+    assert kubernetes(pair).specs() == before
+
+
+def test_enable_creates_resources_whose_connectors_replicate(pair: Scenario) -> None:
+    pair.playbook("enable", {"kafka_dr_confirm": "P"})
+    found = states(pair)
+    assert set(found) == set(kubernetes(pair).connectors("B"))
+    assert found[SOURCE][0] == found["p-b.mirrorcheckpointconnector"][0] == "RUNNING"
+    pair.start()
+    pair.traffic(1000)
+
+
+def test_a_rehearsal_is_refused_with_its_reason(pair: Scenario) -> None:
+    done = pair.playbook("rehearse", {"kafka_dr_confirm": "B"}, expect=2)
+    assert "the operator would delete them" in " ".join(done["output"].split())
+
+
+def test_enabling_again_writes_nothing(pair: Scenario) -> None:
+    before = kubernetes(pair).specs()
+    done = pair.playbook("enable", {"kafka_dr_confirm": "P"})
+    assert done["changed"] == 0
+    assert kubernetes(pair).specs() == before
+
+
+def test_status_and_readiness_write_nothing(pair: Scenario) -> None:
+    before = kubernetes(pair).specs()
+    pair.playbook("status")
+    pair.playbook("readiness")
+    report = json.loads((pair.reports / "readiness.json").read_text())
+    found = {row["name"]: (row["answer"], row["found"]) for row in report["checks"]}
+    assert {found[name][0] for name in ("flow_carries", "back_carries", "flow_settings")} == {"YES"}, found
+    assert [name for name, (answer, _text) in found.items() if answer == "NO"] == []
+    assert kubernetes(pair).specs() == before
+
+
+@pytest.mark.parametrize("part", ["Source", "Checkpoint"])
+def test_real_mirrormaker_2_replicates_nothing_with_filters_that_match_nothing(pair: Scenario, part: str) -> None:
+    """The positive control is the same connector with the topics or the groups of the pair."""
+    place, lab = kubernetes(pair), Lab(pair.folder, quiet=True)
+    clusters, name = lab.info()["clusters"], f"x-{part.lower()}"
+    config = {
+        "source.cluster.alias": "X",
+        "target.cluster.alias": "B",
+        "source.cluster.bootstrap.servers": clusters["P"]["bootstrap_servers"],
+        "target.cluster.bootstrap.servers": clusters["B"]["bootstrap_servers"],
+        "topics": NOTHING if part == "Source" else "Payments",
+        "groups": NOTHING,
+        **{f"{kind}.interval.seconds": "1" for kind in ("refresh.topics", "refresh.groups", "emit.checkpoints")},
+        **{f"{kind}.topic.replication.factor": "1" for kind in ("offset-syncs", "checkpoints")},
+        "replication.factor": "1",
+        # Otherwise each topic whose name ends in "heartbeats" is replicated, for any filter.
+        "heartbeats.replication.enabled": "false",
+        "offset-syncs.topic.location": "target",
+        "emit.offset-syncs.enabled": "true",
+    }
+    body = {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "KafkaConnector",
+        "metadata": {"name": name, "labels": {"strimzi.io/cluster": "dr-b"}},
+        "spec": {
+            "class": f"org.apache.kafka.connect.mirror.Mirror{part}Connector",
+            "tasksMax": 1,
+            "state": "running",
+            "config": config,
+        },
+    }
+    place.kube.call("POST", place.path("B"), body)
+    until(lambda: states(pair).get(name, ("", 0))[0] == "RUNNING", 60.0)
+    # Two refreshes of topics or groups, by the records that were written meanwhile.
+    pair.traffic(1500)
+    # MirrorMaker 2 starts no task without a topic or a group.
+    assert states(pair)[name] == ("RUNNING", 0)
+    assert replicated(pair, part) == 0
+    matching = {"topics": "Payments"} if part == "Source" else {"groups": "settlement,fraud"}
+    place.kube.patch(f"{place.path('B')}/{name}", {"spec": {"config": matching}})
+    until(lambda: states(pair)[name] == ("RUNNING", 1), 60.0)
+    if part == "Source":
+        until(lambda: replicated(pair, part) > 0, 60.0)
+    place.kube.call("DELETE", f"{place.path('B')}/{name}")
+    until(lambda: name not in states(pair), 30.0)
+
+
+def replicated(pair: Scenario, part: str) -> int:
+    """Log end offsets of what the flow from X replicated, or of its checkpoints; 0 if the topic does not exist."""
+    topic = "X.Payments" if part == "Source" else "X.checkpoints.internal"
+    lab = Lab(pair.folder, quiet=True)
+    found = admin(lab, "B").list_topics(timeout=15).topics
+    partitions = {(topic, number) for number in (found[topic].partitions if topic in found else ())}
+    ranges = log_ranges(Kafka(lab.info()["clusters"]["B"]["bootstrap_servers"], {}, 15.0), partitions)
+    return sum(end for _start, end in ranges.values())
+
+
+# ---- moving
+
+
+def counted(pair: Scenario) -> dict[str, int]:
+    pair.stop()
+    found = totals(pair.check())
+    pair.start()
+    return found
+
+
+def harmless(found: dict[str, int], rereads: int) -> None:
+    harm = {key: found[key] for key in ("lost", "phantom", "unknown")}
+    assert harm == dict.fromkeys(harm, 0)
+    assert found["processed_twice"] <= rereads
+
+
+def test_a_lagging_group_moves_there_and_back(pair: Scenario) -> None:
+    """No record is skipped or read again."""
+    slow(pair, "settlement", 50)
+    reports = []
+    for playbook, to in (("failover_cutoff", "B"), ("failback", "P")):
+        lag_wanted = 2000 + 2000 * len(reports)
+        pair.wait(
+            lambda lag_wanted=lag_wanted: pair.count("acknowledged") - pair.slowest_reader() > lag_wanted,
+            120,
+            "it lags",
+        )
+        reports.append(pair.move(playbook, to, kafka_dr_drain_groups_timeout=1))
+    slow(pair, "settlement", None)
+    pair.wait(lambda: pair.count("acknowledged") - pair.slowest_reader() < 1500, 240, "it catches up")
+    for report in reports:
+        verdicts = {check["name"]: check["verdict"] for check in report["checks"]}
+        assert {verdicts[name] for name in ("drained", "committed_offsets", "first_write", "groups")} == {"PROVEN"}
+        assert report["rereads"] == 0
+        assert report["found_offsets"]["higher"] == 0
+        print(f"to {report['to']}: {pair.downtime(report)}, playbook {report['playbook_s']} s")
+    harmless(counted(pair), 0)
+
+
+def test_offsets_are_presynced_on_the_other_cluster(pair: Scenario) -> None:
+    pair.traffic(500)
+    pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
+    report = json.loads((pair.reports / "checkpoint-B.json").read_text())
+    assert report["outcome"] == "done"
+    assert {row["quality"] for row in report["committed_offsets"]} == {"exact"}
+
+
+def test_a_continuous_move_there_and_back(pair: Scenario) -> None:
+    reports = []
+    for playbook, to in (("failover_continuous", "B"), ("failback", "P")):
+        pair.traffic(1000)
+        reports.append(pair.move(playbook, to, **({"kafka_dr_type": "continuous"} if to == "P" else {})))
+        assert reports[-1]["outcome"] == "completed"
+    pair.traffic(1000)
+    harmless(counted(pair), sum(report["rereads"] for report in reports))
+
+
+# ---- faults
+
+
+@pytest.mark.parametrize("phase", ["barrier", "commit_offsets"])
+def test_a_run_that_was_killed_resumes(pair: Scenario, phase: str) -> None:
+    pair.traffic(500)
+    kill_in_phase(pair, phase, "B")
+    assert pair.move("failover_cutoff", "B")["outcome"] == "completed"
+    pair.traffic(500)
+    assert pair.move("failback", "P")["outcome"] == "completed"
+    pair.traffic(500)
+    harmless(counted(pair), 0)
+
+
+def pause(place: KubeLab) -> None:
+    """The operators of both clusters do nothing for 5 s."""
+    for alias in ("P", "B"):
+        place.pause(alias)
+        threading.Timer(5.0, place.resume, [alias]).start()
+
+
+def restart(place: KubeLab) -> None:
+    for alias in ("P", "B"):
+        place.restart(alias)
+
+
+def delay(place: KubeLab) -> None:
+    """From now on each reconciliation begins 2 s late."""
+    for alias in ("P", "B"):
+        place.restart(alias, delay=2.0)
+
+
+@pytest.mark.parametrize("phase", ["barrier", "flows"])
+@pytest.mark.parametrize("fault", [pause, restart, delay])
+def test_an_operator_with_a_fault_does_not_harm_a_move(
+    pair: Scenario, phase: str, fault: Callable[[KubeLab], None]
+) -> None:
+    pair.traffic(500)
+    act = lambda _run: fault(kubernetes(pair))  # noqa: E731
+    rc, output = disturbed(pair, beginning(phase), "failover_cutoff", {"kafka_dr_confirm": "B"}, act)
+    restart(kubernetes(pair))
+    assert rc == 0, output[-3000:]
+    assert pair.move("failback", "P")["outcome"] == "completed"
+    pair.traffic(500)
+    harmless(counted(pair), 0)
+
+
+def test_a_resource_that_another_field_manager_takes_during_a_run_is_refused(pair: Scenario) -> None:
+    place = kubernetes(pair)
+    other = place.server.kube(manager="argocd-controller")
+    path = f"{place.path('B')}/{SOURCE}"
+    taken = {"apiVersion": f"{GROUP}/v1", "kind": "KafkaConnector", "metadata": {"name": SOURCE}}
+
+    def take(_run: subprocess.Popen[bytes]) -> None:
+        other.apply(path, {**taken, "spec": {"state": "running"}})
+
+    pair.traffic(500)
+    rc, output = disturbed(pair, beginning("stop_producers"), "failover_cutoff", {"kafka_dr_confirm": "B"}, take)
+    text = " ".join(output.split())
+    assert rc == 2, text[-3000:]
+    assert 'the field spec.state belongs to the field manager "argocd-controller"' in text.replace('\\"', '"')
+    assert place.connectors("B")[SOURCE]["spec"]["state"] == "running"
+    # The applications run on P again. From now on the field is taken before a run begins.
+    pair.traffic(500)
+    done = pair.playbook("failover_cutoff", {"kafka_dr_confirm": "B"}, expect=2)
+    assert 'belongs to the field manager "argocd-controller"' in " ".join(done["output"].split()).replace('\\"', '"')
+    assert beginning("stop_producers") not in done["output"]
+    # The controller is suspended.
+    other.apply(path, taken)
+    assert pair.move("failover_cutoff", "B")["outcome"] == "completed"
+    pair.traffic(500)
+    assert pair.move("failback", "P")["outcome"] == "completed"
+    pair.traffic(500)
+    harmless(counted(pair), 0)
+
+
+def test_a_lost_cluster_is_left_and_comes_back_with_its_unreplicated_records(pair: Scenario) -> None:
+    """P, its workers, its operator and its API server do not respond."""
+    place, lab = kubernetes(pair), Lab(pair.folder)
+    pair.traffic(500)
+    sites = place.sites()
+    sites["P"]["url"] = "https://127.0.0.1:1"
+    for part in ("connect", "broker"):
+        lab.kill("P", part)
+    place.stop("P")
+    report = pair.move("failover_disaster", "B", kafka_dr_strimzi=sites)
+    assert (report["outcome"], report["verdict"]) == ("completed", "UNKNOWN")
+    assert {check["name"]: check["verdict"] for check in report["checks"]}["committed_offsets"] == "PROVEN"
+    assert states(pair)[SOURCE] == ("STOPPED", 0)
+    assert pair.move("failover_disaster", "B", kafka_dr_strimzi=sites)["outcome"] == "already_there"
+    pair.traffic(500)
+    for part in ("broker", "connect"):
+        lab.start("P", part)
+    place.restart("P")
+    pair.playbook("enable", {"kafka_dr_confirm": "P"})
+    forgotten(pair)
+    assert pair.move("failback", "P")["outcome"] == "completed"
+    pair.traffic(500)
+    found = counted(pair)
+    assert (found["lost"], found["phantom"]) == (0, 0)
+
+
+def test_the_audit_proves_records_and_offsets(pair: Scenario) -> None:
+    pair.traffic(500)
+    audit = pair.verify()
+    assert audit["verdict"] == "PROVEN", audit["text"]
+
+
+def test_disable_deletes_all_resources(pair: Scenario) -> None:
+    pair.stop()
+    pair.playbook("disable", {"kafka_dr_confirm": "P"})
+    assert kubernetes(pair).connectors("P") == kubernetes(pair).connectors("B") == {}
+    until(lambda: states(pair) == states(pair, "P") == {}, 30.0)
+    assert pair.playbook("disable", {"kafka_dr_confirm": "P"})["changed"] <= 1
+
+
+# ---- identity
+
+
+@pytest.fixture(scope="module")
+def identity(pair: Scenario) -> Scenario:
+    """The same lab, emptied, with the policy identity, enabled, applications running on P."""
+    pair.stop()
+    pair.policy = "identity"
+    pair.lab_up()
+    pair.playbook("enable", {"kafka_dr_confirm": "P"})
+    pair.start()
+    return pair
+
+
+def records(pair: Scenario, alias: str) -> int:
+    """The records of the topic on one cluster."""
+    servers = Lab(pair.folder, quiet=True).info()["clusters"][alias]["bootstrap_servers"]
+    return sum(len(read_log(servers, "Payments", number)) for number in range(pair.partitions))
+
+
+def replicated_once(pair: Scenario) -> None:
+    """Stop everything, compare ledgers, and count: both clusters have exactly the records that producers wrote."""
+    pair.stop()
+    found = totals(pair.check())
+    harmless(found, 0)
+    assert found["out_of_order"] == 0
+    for alias in "PB":
+        pair.wait(lambda alias=alias: records(pair, alias) >= found["acknowledged"], 60, f"everything is on {alias}")
+    assert {alias: records(pair, alias) for alias in "PB"} == dict.fromkeys("PB", found["acknowledged"])
+    pair.start()
+
+
+def test_identity_replicates_only_new_records_on_the_way_back(identity: Scenario) -> None:
+    before = kubernetes(identity).specs()
+    assert identity.playbook("enable", {"kafka_dr_confirm": "P"})["changed"] == 0
+    assert kubernetes(identity).specs() == before
+    identity.traffic(1000)
+    out = identity.move("failover_cutoff", "B")
+    assert states(identity)[SOURCE] == ("STOPPED", 0)
+    identity.traffic(1000)
+    home = identity.move("failback", "P")
+    for report in (out, home):
+        verdicts = {check["name"]: check["verdict"] for check in report["checks"]}
+        assert report["outcome"] == "completed"
+        assert {verdicts[name] for name in ("drained", "committed_offsets", "first_write", "groups")} == {"PROVEN"}
+        assert report["rereads"] == 0
+        print(f"to {report['to']}: {identity.downtime(report)}, playbook {report['playbook_s']} s")
+    identity.traffic(500)
+    replicated_once(identity)
+
+
+@pytest.mark.parametrize("fault", [None, restart, delay])
+def test_identity_seeds_the_flow_back_once(identity: Scenario, fault: Callable[[KubeLab], None] | None) -> None:
+    """A killed run, or an operator that is restarted or slow while offsets are set."""
+    identity.traffic(500)
+    if fault is None:
+        kill_in_phase(identity, "start", "B")
+    else:
+        act = lambda _run: fault(kubernetes(identity))  # noqa: E731
+        rc, output = disturbed(identity, beginning("barrier"), "failover_cutoff", {"kafka_dr_confirm": "B"}, act)
+        restart(kubernetes(identity))
+        assert rc == 0, output[-3000:]
+    assert identity.move("failover_cutoff", "B")["outcome"] in ("completed", "already_there")
+    identity.traffic(500)
+    assert identity.move("failback", "P")["outcome"] == "completed"
+    identity.traffic(500)
+    replicated_once(identity)
