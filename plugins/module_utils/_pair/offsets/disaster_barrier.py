@@ -56,6 +56,8 @@ __all__ = ["disaster", "survey"]
 # group, each for source.admin.default.api.timeout.ms. Observed: 6 s for two groups, with no task listed any more.
 _LATE_PER_GROUP = 6.0
 _LATE_AT_MOST = 60.0
+# Seconds between two observations, because the applications are stopped meanwhile.
+_STEP = 0.05
 # Seconds before a cluster that responds is probed again: it may just be starting or stopping.
 _AGAIN = 1.0
 
@@ -124,7 +126,7 @@ def _probes(request: DisasterRequest) -> list[dict[str, Any]]:
 
 
 def _bounds(survivor: Survivor, request: DisasterRequest) -> Bounds:
-    return Bounds(survivor.engine.capabilities.bound(request.stop_timeout, request.restart_timeout))
+    return Bounds(survivor.engine.capabilities.bound(request.stop_timeout, request.restart_timeout), _STEP)
 
 
 def _stop(survivor: Survivor, request: DisasterRequest, check: bool) -> Result:
