@@ -297,7 +297,10 @@ def test_an_operator_with_a_fault_does_not_harm_a_move(
     pair: Scenario, phase: str, fault: Callable[[KubeLab], None]
 ) -> None:
     pair.traffic(500)
-    act = lambda _run: fault(kubernetes(pair))  # noqa: E731
+
+    def act(_run: subprocess.Popen[bytes]) -> None:
+        fault(kubernetes(pair))
+
     rc, output = disturbed(pair, beginning(phase), "failover_cutoff", {"kafka_dr_confirm": "B"}, act)
     restart(kubernetes(pair))
     assert rc == 0, output[-3000:]
@@ -433,7 +436,10 @@ def test_identity_seeds_the_flow_back_once(identity: Scenario, fault: Callable[[
     if fault is None:
         kill_in_phase(identity, "start", "B")
     else:
-        act = lambda _run: fault(kubernetes(identity))  # noqa: E731
+
+        def act(_run: subprocess.Popen[bytes]) -> None:
+            fault(kubernetes(identity))
+
         rc, output = disturbed(identity, beginning("barrier"), "failover_cutoff", {"kafka_dr_confirm": "B"}, act)
         restart(kubernetes(identity))
         assert rc == 0, output[-3000:]

@@ -158,10 +158,14 @@ def playbooks_page() -> str:
     lines += ["| playbook | does | command |", "|---|---|---|"]
     for path in sorted(ROOT.glob("playbooks/*.yml")):
         text = path.read_text(encoding="utf-8")
-        (play,) = yaml.safe_load(text)
+        plays = yaml.safe_load(text)
+        # A playbook of several plays says under its command what they do together.
+        (does,) = (
+            [play["name"] for play in plays] if len(plays) == 1 else re.findall(r"^# ansible-.*\n# ([^.]*)", text, re.M)
+        )
         command = re.search(r"^# (ansible-playbook [^()\n]*)", text, re.MULTILINE)
         assert command, f"{path} does not say how it is called"
-        lines.append(f"| `{path.stem}` | {play['name']} | `{re.sub(' +', ' ', command[1]).strip()}` |")
+        lines.append(f"| `{path.stem}` | {does} | `{re.sub(' +', ' ', command[1]).strip()}` |")
     return "\n".join(lines) + "\n"
 
 

@@ -79,7 +79,7 @@ class Work:
 def test_the_flow_is_asked_to_stop_without_a_wait_and_the_offsets_are_remembered(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    work = Work(monkeypatch, Result(), lambda: Result(), True)
+    work = Work(monkeypatch, Result(), Result, True)
     result = work.run()
     assert work.stops == [("P", "B", True, False, ())]
     seen = CommitsSeen.parsed(result.extra["commits_seen"])
@@ -98,7 +98,7 @@ def test_the_flow_is_asked_to_stop_without_a_wait_and_the_offsets_are_remembered
     ids=["not drained", "a processor writes", "a stop of one flow cannot be proven"],
 )
 def test_the_flow_goes_on(reached: Result, stop: bool, provable: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    work = Work(monkeypatch, reached, lambda: Result(), provable)
+    work = Work(monkeypatch, reached, Result, provable)
     assert work.run(stop).failure is reached.failure
     assert work.stops == []
 
@@ -116,7 +116,7 @@ def test_a_stop_that_is_not_accepted_is_left_to_the_barrier(
 
 
 def test_without_the_offsets_the_barrier_waits_for_the_whole_settle_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    work = Work(monkeypatch, Result(), lambda: Result(), True)
+    work = Work(monkeypatch, Result(), Result, True)
     monkeypatch.setattr(drain_file, "known_committed_offsets", failing(DrError("offsets_unknown", "A coordinator.")))
     result = work.run()
     assert (result.failure, result.extra) == (None, {})
