@@ -90,6 +90,7 @@ CHECKED = {
     "ansible-playbook switchback.kafka_dr.failover_cutoff": IN_THE_BLOCK,
     "ansible-playbook switchback.kafka_dr.failback": IN_THE_BLOCK,
     "ansible-playbook switchback.kafka_dr.verify": IN_THE_BLOCK,
+    "ansible-playbook switchback.kafka_dr.demo": NEW_CLONE,
     "ansible-playbook switchback.kafka_dr.lab_up": "make lab-up of the block calls it",
     "ansible-playbook switchback.kafka_dr.lab_down": "make lab-down of the block calls it",
     "ansible-playbook switchback.kafka_dr.readiness": "run without those options",
