@@ -70,11 +70,11 @@ EXAMPLES = r"""
 """
 
 RETURN = r"""
-status:
-  description: As RV(switchback.kafka_dr.dr_status_info#module:status).
+waited_s:
+  description: Seconds waited.
   returned: when the module has observed the pair
-  type: dict
-  sample: {verdict: PROVEN, missing: []}
+  type: float
+  sample: 0.2
 commits_seen:
   description:
     - When the committed offsets of all groups on O(leave) were read, and a digest of them, for

@@ -68,6 +68,7 @@ class Work:
 
         engine = stub(capabilities=stub(stop_provable=provable), stop=stop)
         patch.setattr(drain_file, "Pair", lambda *_values: stub(engine=engine, kafka={"P": None}, groups=["fraud"]))
+        reached.extra = {"waited_s": 0.2, "status": {"flows": ["a row for each partition"]}}
         patch.setattr(drain_file, "status", lambda _request, _pair: reached)
         patch.setattr(drain_file, "known_committed_offsets", lambda _kafka, _groups: COMMITS)
 
@@ -82,6 +83,7 @@ def test_the_flow_is_asked_to_stop_without_a_wait_and_the_offsets_are_remembered
     work = Work(monkeypatch, Result(), Result, True)
     result = work.run()
     assert work.stops == [("P", "B", True, False, ())]
+    assert result.extra.keys() == {"waited_s", "commits_seen"}
     seen = CommitsSeen.parsed(result.extra["commits_seen"])
     assert seen is not None
     assert 0 <= time.monotonic() - seen.at < 60
@@ -119,4 +121,4 @@ def test_without_the_offsets_the_barrier_waits_for_the_whole_settle_time(monkeyp
     work = Work(monkeypatch, Result(), Result, True)
     monkeypatch.setattr(drain_file, "known_committed_offsets", failing(DrError("offsets_unknown", "A coordinator.")))
     result = work.run()
-    assert (result.failure, result.extra) == (None, {})
+    assert (result.failure, result.extra) == (None, {"waited_s": 0.2})

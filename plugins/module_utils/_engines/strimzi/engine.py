@@ -105,9 +105,6 @@ class StrimziEngine(ConnectEngine):
             raise old_operator(client.site, f'kafka_dr_policy "{self._naming.policy}"')
         return answer
 
-    def acls(self, alias: str) -> None:
-        """None: Kafka's own protocol."""
-
     def apply(
         self, pair: PairSpec, goals: Sequence[FlowGoal], settings: SiteSettings, bounds: Bounds, check: bool
     ) -> Result:

@@ -29,6 +29,8 @@ def drain(request: StatusRequest, leave: str, enter: str, stop: bool, check: boo
     """
     pair = Pair(request.pair, request.flows, request.request_timeout)
     result = status(request, pair)
+    # The status has a row for each partition, which every later task of the downtime would carry.
+    result.extra = {"waited_s": result.extra["waited_s"]}
     if result.failure is not None:
         return result
     if stop and pair.engine.capabilities.stop_provable:
