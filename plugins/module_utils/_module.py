@@ -9,14 +9,17 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterable, Mapping
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.common.parameters import remove_values
 
 from ._core.changes import Outcome, diff_of
+from ._core.compressed import compress_at, expand, json_text
 from ._core.errors import DrError, with_alias
 from ._core.security import is_secret
 from ._core.waiting import Bounds
@@ -26,6 +29,7 @@ __all__ = [
     "Result",
     "bounds_of",
     "cm_options",
+    "compress_options",
     "connect_options",
     "kafka_options",
     "run",
@@ -33,6 +37,8 @@ __all__ = [
     "wait_options",
 ]
 
+# Characters of an option that a result repeats as its invocation. A longer one holds rows of partitions.
+_SHOWN = 20_000
 _RULES = ("mutually_exclusive", "required_together", "required_one_of", "required_if")
 
 
@@ -65,11 +71,33 @@ class ArgumentSpec:
 
 
 class _Module(AnsibleModule):  # type: ignore[misc]  # Ansible has no types
-    """Masks secrets in free-form dictionaries too, because the constructor of AnsibleModule logs all arguments."""
+    """Takes compressed rows, and neither logs nor returns the rows that it was given.
+
+    Masks secrets in free-form dictionaries too, because the constructor of AnsibleModule logs all arguments.
+    """
+
+    def _load_params(self) -> None:
+        super()._load_params()
+        self.params = expand(self.params)
 
     def _log_invocation(self) -> None:
         self.no_log_values |= secret_values(self.params)
+        given, self.params = self.params, self._shown()
         super()._log_invocation()
+        self.params = given
+
+    def _return_formatted(self, kwargs: dict[str, Any]) -> None:
+        super()._return_formatted({"invocation": {"module_args": self._shown()}, **kwargs})
+
+    def _shown(self) -> dict[str, Any]:
+        return {name: _short(value) for name, value in self.params.items()}
+
+
+def _short(value: Any) -> Any:
+    if not isinstance(value, (list, dict)):
+        return value
+    characters = len(json.dumps(value, default=str))
+    return value if characters <= _SHOWN else f"({characters} characters)"
 
 
 @dataclass
@@ -92,8 +120,12 @@ class Result:
         return any(outcome.status in ("planned", "done") for outcome in self.outcomes)
 
 
-def run(module: AnsibleModule, work: Callable[[AnsibleModule], Result]) -> None:
-    """Call ``work``, and exit the module with its result or error in the collection's format."""
+def run(module: AnsibleModule, work: Callable[[AnsibleModule], Result], compressed: Sequence[str] = ()) -> None:
+    """Call ``work``, and exit the module with its result or error in the collection's format.
+
+    ``compressed``: paths of return values with rows of partitions, such as "status.flows.*.partitions". They are
+    compressed, unless the module has the option ``compress`` and it is false.
+    """
     # If the garbage collector finds a Kafka client in a callback of that client's own thread, the process aborts:
     # librdkafka cannot close a client there (confluent-kafka-python pull requests 2129 and 2131). A module runs only
     # for minutes, so its clients are never collected.
@@ -114,10 +146,20 @@ def run(module: AnsibleModule, work: Callable[[AnsibleModule], Result]) -> None:
     }
     if module._diff:
         answer["diff"] = diff_of(outcome.change for outcome in result.outcomes)
+    if module.params.get("compress", True):
+        for path in compressed:
+            answer = compress_at(answer, path.split("."), lambda rows: _without(module.no_log_values, rows))
     if result.failure is not None:
         _name_cluster(result.failure, module.params)
         module.fail_json(msg=result.failure.sentence(), error=result.failure.as_dict(), **answer)
     module.exit_json(**answer)
+
+
+def _without(secrets: Iterable[str], rows: Any) -> str:
+    """Return the rows as JSON text, masked like every other return value: Ansible cannot see into compressed rows."""
+    text = json_text(rows)
+    # Masking takes as long as everything else, and hardly any rows have a secret.
+    return json_text(remove_values(rows, secrets)) if any(json_text(secret)[1:-1] in text for secret in secrets) else text
 
 
 def _name_cluster(error: DrError, params: Mapping[str, Any]) -> None:
@@ -178,6 +220,11 @@ def wait_options(timeout: float = 120.0, stall: float = 0.0, sleep: float = 0.25
             "stall_timeout": {"type": "float", "default": stall},
         }
     )
+
+
+def compress_options() -> ArgumentSpec:
+    """The option ``compress``. The documentation fragment ``compress`` describes it."""
+    return ArgumentSpec({"compress": {"type": "bool", "default": False}})
 
 
 def bounds_of(params: Mapping[str, Any]) -> Bounds:

@@ -172,6 +172,8 @@ SPEC = ArgumentSpec(
         "waits": {"type": "dict", "options": WAITS, "apply_defaults": True},
     }
 ).merge(pair_option(), acceptance_options(), guard_options())
+# Return values to compress.
+ROWS = ("committed_offsets", "details", "barrier.*")
 
 
 def work(module: AnsibleModule) -> Result:
@@ -199,7 +201,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), guarded(work))
+    run(SPEC.create_module(), guarded(work), ROWS)
 
 
 if __name__ == "__main__":

@@ -120,6 +120,8 @@ SPEC = ArgumentSpec(
         "wait_timeout": {"type": "float", "default": 60.0},
     }
 ).merge(pair_option())
+# Return values to compress.
+ROWS = ("details", "changes")
 
 
 def work(module: AnsibleModule) -> Result:
@@ -137,7 +139,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), work)
+    run(SPEC.create_module(), work, ROWS)
 
 
 if __name__ == "__main__":

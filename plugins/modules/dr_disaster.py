@@ -224,6 +224,8 @@ SPEC = ArgumentSpec(
         "probe_timeout": {"type": "float", "default": 3.0},
     }
 ).merge(pair_option(), guard_options())
+# Return values to compress.
+ROWS = ("committed_offsets", "details", "barrier.*")
 
 
 def work(module: AnsibleModule) -> Result:
@@ -248,7 +250,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), guarded(work))
+    run(SPEC.create_module(), guarded(work), ROWS)
 
 
 if __name__ == "__main__":

@@ -326,6 +326,8 @@ SPEC = ArgumentSpec(
         *(("event", kind, ("run", "holder_generation")) for kind in ("pnr", "undoing", "ended")),
     ],
 ).merge(pair_option(), generation_options())
+# Return values to compress.
+ROWS = ("state.run.phases.*.*",)
 
 
 def work(module: AnsibleModule) -> Result:
@@ -338,7 +340,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), work)
+    run(SPEC.create_module(), work, ROWS)
 
 
 if __name__ == "__main__":

@@ -147,6 +147,8 @@ SPEC = ArgumentSpec(
         "moved": {"type": "bool", "default": False},
     }
 ).merge(pair_option(), guard_options())
+# Return values to compress.
+ROWS = ("partitions",)
 
 
 def work(module: AnsibleModule) -> Result:
@@ -168,7 +170,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), guarded(work))
+    run(SPEC.create_module(), guarded(work), ROWS)
 
 
 if __name__ == "__main__":

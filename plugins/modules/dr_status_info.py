@@ -18,6 +18,7 @@ description:
     RUNNING alone proves nothing, because a connector stays RUNNING while its brokers are dead.
   - Can wait until flows run or until everything is replicated.
 extends_documentation_fragment:
+  - switchback.kafka_dr.compress
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.pair.flows
   - switchback.kafka_dr.wait
@@ -223,6 +224,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     ArgumentSpec,
     Result,
     bounds_of,
+    compress_options,
     run,
     wait_options,
 )
@@ -244,7 +246,9 @@ SPEC = ArgumentSpec(
         "barrier_ends": {"type": "dict", "default": {}},
         "partial": {"type": "bool", "default": False},
     }
-).merge(pair_option(), flow_options(), wait_options())
+).merge(pair_option(), flow_options(), wait_options(), compress_options())
+# Return values to compress.
+ROWS = ("status.flows.*.partitions", "status.groups", "initial_offsets.*")
 
 
 def work(module: AnsibleModule) -> Result:
@@ -269,7 +273,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), work)
+    run(SPEC.create_module(), work, ROWS)
 
 
 if __name__ == "__main__":

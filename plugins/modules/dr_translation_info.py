@@ -24,6 +24,7 @@ description:
     at the log start offset.
   - Commits nothing. Pass RV(committed_offsets) to M(switchback.kafka_dr.kafka_group).
 extends_documentation_fragment:
+  - switchback.kafka_dr.compress
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.translation
@@ -191,7 +192,13 @@ error:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
+    ArgumentSpec,
+    Result,
+    compress_options,
+    run,
+    wait_options,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.forecast import forecast
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.requests import TranslationRequest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.translation import translate
@@ -210,7 +217,9 @@ SPEC = ArgumentSpec(
         "barrier": {"type": "bool", "default": True},
         "forecast": {"type": "bool", "default": False},
     }
-).merge(pair_option(), wait_options(), acceptance_options())
+).merge(pair_option(), wait_options(), acceptance_options(), compress_options())
+# Return values to compress.
+ROWS = ("committed_offsets", "details", "barrier.*")
 
 
 def work(module: AnsibleModule) -> Result:
@@ -233,7 +242,7 @@ def work(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(SPEC.create_module(), work)
+    run(SPEC.create_module(), work, ROWS)
 
 
 if __name__ == "__main__":

@@ -68,6 +68,7 @@ options:
     type: float
     default: 0.0
 extends_documentation_fragment:
+  - switchback.kafka_dr.compress
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
   - switchback.kafka_dr.kafka
@@ -161,6 +162,12 @@ committed_offsets:
       type: str
   sample:
     - {group: settlement, topic: P.Payments, partition: 0, before: 120, wanted: 182733, after: 182733, status: done}
+kept:
+  description: The rows of RV(committed_offsets) whose C(status) is V(kept).
+  returned: when the module has read the groups
+  type: list
+  elements: dict
+  sample: []
 lowered:
   description: Number of partitions with a committed offset below the former one. In check mode, those that would be.
   returned: when the module has read the groups
@@ -225,6 +232,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.committ
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
     ArgumentSpec,
     Result,
+    compress_options,
     kafka_options,
     run,
 )
@@ -247,6 +255,8 @@ OPTIONS = ArgumentSpec(
         "settle": {"type": "float", "default": 0.0},
     }
 )
+# Return values to compress.
+ROWS = ("committed_offsets", "changes")
 
 
 def reconcile(module: AnsibleModule) -> Result:
@@ -258,7 +268,7 @@ def reconcile(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(kafka_options().merge(OPTIONS, guard_options()).create_module(), guarded(reconcile))
+    run(kafka_options().merge(OPTIONS, guard_options(), compress_options()).create_module(), guarded(reconcile), ROWS)
 
 
 if __name__ == "__main__":

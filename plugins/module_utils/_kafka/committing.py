@@ -49,10 +49,12 @@ def commit_offsets(
         _write(kafka, plans)
         if settle and not any(plan.problems for plan in plans):
             moved = _hold(kafka, plans, settle)
+    rows = [row.as_dict() for plan in plans for row in plan.rows]
     return Result(
         outcomes=outcomes_of(plans),
         extra={
-            "committed_offsets": [row.as_dict() for plan in plans for row in plan.rows],
+            "committed_offsets": rows,
+            "kept": [row for row in rows if row["status"] == "kept"],
             "moved": moved,
             "lowered": sum(plan.lowered for plan in plans) if lower == "lower" and not refused else 0,
         },

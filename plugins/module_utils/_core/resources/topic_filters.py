@@ -19,6 +19,8 @@ _EXCLUDED = {
     "topics": r"mm2.*\.internal, .*\.replica, __.*",
     "groups": "console-consumer-.*, connect-.*, __.*",
 }
+# A name that matches itself as an expression.
+_PLAIN = re.compile(r"[A-Za-z0-9._-]+")
 _JAVA_CHARACTER = re.compile(r"\\x\{([0-9a-fA-F]+)\}")
 
 
@@ -78,6 +80,8 @@ def _setting(config: Mapping[str, str | None], key: str, default: str) -> tuple[
 
 def _matches(patterns: Sequence[str], name: str) -> bool | None:
     """True if a pattern matches; None: no pattern matches, and one of them cannot be evaluated."""
+    if _PLAIN.fullmatch(name) and name in patterns:
+        return True  # as most lists have it: evaluating 500 expressions for each of 500 topics takes seconds
     found: bool | None = False
     for pattern in patterns:
         try:
