@@ -52,6 +52,7 @@ from typing import Any
 from ansible import constants
 from ansible.plugins.callback import CallbackBase
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.compressed import expand
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import sentences
 
 # Around the phases of a cutover, in its role.
@@ -242,7 +243,7 @@ def _lines(message: Any) -> list[str]:
 
 def _changes(result: Mapping[str, Any]) -> str:
     """The number of changes of a module of this collection, and the first three."""
-    changes = result.get("changes")
+    changes = expand(result.get("changes"))
     rows = [row for row in changes if isinstance(row, Mapping)] if isinstance(changes, list) else []
     if not rows:
         return ": changed"

@@ -76,6 +76,8 @@ class _Module(AnsibleModule):  # type: ignore[misc]  # Ansible has no types
     Masks secrets in free-form dictionaries too, because the constructor of AnsibleModule logs all arguments.
     """
 
+    params: dict[str, Any]
+
     def _load_params(self) -> None:
         super()._load_params()
         self.params = expand(self.params)
@@ -159,7 +161,9 @@ def _without(secrets: Iterable[str], rows: Any) -> str:
     """Return the rows as JSON text, masked like every other return value: Ansible cannot see into compressed rows."""
     text = json_text(rows)
     # Masking takes as long as everything else, and hardly any rows have a secret.
-    return json_text(remove_values(rows, secrets)) if any(json_text(secret)[1:-1] in text for secret in secrets) else text
+    return (
+        json_text(remove_values(rows, secrets)) if any(json_text(secret)[1:-1] in text for secret in secrets) else text
+    )
 
 
 def _name_cluster(error: DrError, params: Mapping[str, Any]) -> None:

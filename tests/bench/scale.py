@@ -107,9 +107,9 @@ def _procedures(pair: Scenario, size: Size, wanted: Mapping[str, Any], figures: 
         pair.say(f"scale: {size.name}: {figure} {seconds:.1f} s")
 
     def move(figure: str, playbook: str, to: str, **variables: Any) -> None:
-        pair.traffic(RATE * 3)
+        _traffic(pair, RATE * 3)
         report = pair.move(playbook, to, **wanted, **variables)
-        pair.traffic(RATE)
+        _traffic(pair, RATE)
         gaps = pair.downtime(report)
         figures[f"{figure}.playbook_s"] = report["playbook_s"]
         figures.update({f"{figure}.{name}": value for name, value in gaps.items() if value is not None})
@@ -119,7 +119,7 @@ def _procedures(pair: Scenario, size: Size, wanted: Mapping[str, Any], figures: 
     run("enable", "enable", kafka_dr_confirm="P")
     run("enable_noop", "enable", kafka_dr_confirm="P")
     pair.start()
-    pair.traffic(RATE * 3)
+    _traffic(pair, RATE * 3)
     run("reverse_checkpoint", "reverse_checkpoint", kafka_dr_confirm="B")
     run("readiness", "readiness")
     run("status", "status")
@@ -128,13 +128,20 @@ def _procedures(pair: Scenario, size: Size, wanted: Mapping[str, Any], figures: 
     pair.stop()
     pair.say(f"scale: {size.name}: {pair.require_unharmed()}")
     pair.start()
-    pair.traffic(RATE * 3)
+    _traffic(pair, RATE * 3)
     for part in ("broker", "connect"):
         lab.kill("P", part)
     report = pair.move("failover_disaster", "B", **wanted)
     figures["disaster.playbook_s"] = report["playbook_s"]
     figures.update({f"disaster.phase.{phase['phase']}_s": phase["seconds"] for phase in report["phases"]})
     pair.say(f"scale: {size.name}: disaster {report['playbook_s']} s, {report['outcome']}")
+
+
+def _traffic(pair: Scenario, records: int) -> None:
+    """Wait until this many more records are acknowledged and each consumer, which reads few topics, has read more."""
+    acknowledged, read = pair.count("acknowledged") + records, pair.slowest_reader()
+    pair.wait(lambda: pair.count("acknowledged") >= acknowledged, 120, f"{records} more records are acknowledged")
+    pair.wait(lambda: pair.slowest_reader() > read, 120, "consumers follow")
 
 
 @contextmanager

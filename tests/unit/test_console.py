@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.callback.console import CallbackModule, _block
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.compressed import compress, json_text
 
 PREFLIGHT = "/roles/cutover/tasks/preflight.yml:12"
 
@@ -86,12 +87,14 @@ def test_a_step_of_a_rehearsal_is_one_line(shown: tuple[CallbackModule, list[str
     assert lines == ["prepare         Create the topics"]
 
 
-def test_other_tasks_are_shown_if_they_change_something(shown: tuple[CallbackModule, list[str]]) -> None:
+@pytest.mark.parametrize("given", [list, lambda rows: compress(json_text(list(rows)))])
+def test_other_tasks_are_shown_if_they_change_something(shown: tuple[CallbackModule, list[str]], given: Any) -> None:
     plugin, lines = shown
+    changes = given({"name": f"t{number}"} for number in range(4))
     for name, changed in (("Read the journal", False), ("Create the topics", True)):
         one = task("switchback.kafka_dr.kafka_topic", name)
         plugin.v2_playbook_on_task_start(one, is_conditional=False)
-        plugin.v2_runner_on_ok(result(one, changed=changed, changes=[{"name": f"t{number}"} for number in range(4)]))
+        plugin.v2_runner_on_ok(result(one, changed=changed, changes=changes))
     assert lines == ["Create the topics: 4 changed: t0, t1, t2, ..."]
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import json
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -17,6 +18,7 @@ from ansible.module_utils.testing import patch_module_args
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils import _module
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Change, Outcome
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.compressed import compress, expand, json_text
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
     ArgumentSpec,
@@ -259,6 +261,38 @@ def test_a_secret_in_a_free_form_dictionary_is_never_returned() -> None:
 )
 def test_secrets_are_found_at_any_depth(value: Any, found: set[str]) -> None:
     assert secret_values(value) == found
+
+
+# ---- compressed rows
+
+
+def compressing(work: Any, params: dict[str, Any]) -> dict[str, Any]:
+    """The result of a module that does ``work`` and compresses its return value ``rows``."""
+    made = ModuleType("made")
+    made.main = lambda: run(SPEC.create_module(), work, ("rows",))  # type: ignore[attr-defined]
+    return run_module(made, params)
+
+
+@pytest.mark.parametrize("password", ["hunter2", 'quo"ted', "zoë"])
+def test_secrets_are_masked_in_compressed_rows_too(password: str) -> None:
+    rows = [{"reason": f"refused with {password}", "offset": 12}]
+    result = compressing(lambda _module: Result(extra={"rows": rows}), {"client": {"sasl.password": password}})
+    assert isinstance(result["rows"], str)
+    assert expand(result["rows"]) == [{"reason": "refused with ********", "offset": 12}]
+
+
+def test_a_module_takes_compressed_rows_in_place_of_the_rows() -> None:
+    rows = [{"topic": "Payments", "partition": 0}]
+    given = {"client": {"rows": compress(json_text(rows))}}
+    result = ended(lambda module: Result(extra={"seen": module.params["client"]["rows"]}), given)
+    assert result["seen"] == rows
+
+
+def test_a_result_repeats_an_option_only_if_it_is_short() -> None:
+    rows = [{"topic": "Payments", "partition": number} for number in range(24_000)]
+    arguments = compressing(lambda _module: Result(), {"client": {"rows": rows}})["invocation"]["module_args"]
+    assert arguments["client"] == f"({len(json.dumps({'rows': rows}))} characters)"
+    assert ended(lambda _module: Result(), {"client": {"a": "b"}})["invocation"]["module_args"]["client"] == {"a": "b"}
 
 
 # ---- argument specs

@@ -27,6 +27,7 @@ from ..._core.offsets.flow_restart import (
     require_fit,
     would_start,
 )
+from ..._core.offsets.replication_gates import PartitionFacts
 from ..._core.offsets.tenures import nested
 from ..._core.partition import Partition
 from ..._core.resources.topic_ids import recreated
@@ -211,7 +212,10 @@ def _begun(
     ids: Mapping[str, Mapping[str, str]],
 ) -> list[Begun]:
     """Return every topic of a flow, with its stored offsets."""
-    source, target, facts = observation.source, observation.target, observation.facts
+    source, target = observation.source, observation.target
+    facts: dict[str, dict[int, PartitionFacts]] = {}
+    for (topic, index), partition_facts in sorted(observation.facts.items()):
+        facts.setdefault(topic, {})[index] = partition_facts
     topics = []
     for topic in pair.topics:
         replica = pair.naming.replica(source, topic)
@@ -222,10 +226,10 @@ def _begun(
         }
         places = tuple(
             FlowPartition(index, last_replicated_offset, partition_facts.end, partition_facts.replica_end)
-            for (name, index), partition_facts in sorted(facts.items())
-            if name == topic and (last_replicated_offset := partition_facts.last_replicated_offset) is not None
+            for index, partition_facts in facts.get(topic, {}).items()
+            if (last_replicated_offset := partition_facts.last_replicated_offset) is not None
         )
-        held = any(partition_facts.replica_end for key, partition_facts in facts.items() if key[0] == topic)
+        held = any(partition_facts.replica_end for partition_facts in facts.get(topic, {}).values())
         topics.append(Begun(observation.name, topic, replica, places, tuple(recreated(journaled_ids, ids)), held))
     return topics
 
