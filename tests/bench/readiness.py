@@ -133,13 +133,16 @@ def ask(pair: Scenario, wanted: Mapping[str, Any]) -> tuple[int, float]:
 
 def produce(servers: str, keys: Sequence[tuple[str, int]]) -> None:
     """Write some records to every partition."""
+    refused: list[Any] = []
     producer = Producer({"bootstrap.servers": servers, "linger.ms": 50, "queue.buffering.max.messages": 1_000_000})
     for number in range(RECORDS):
         for topic, index in keys:
-            producer.produce(topic, f"{topic}/{index}/{number}".ljust(100, "."), partition=index)
+            text = f"{topic}/{index}/{number}".ljust(100, ".")
+            producer.produce(topic, text, partition=index, on_delivery=lambda error, _: error and refused.append(error))
         producer.poll(0)
-    if producer.flush(120):
-        raise ScenarioError("Not every record was acknowledged within 120 s.")
+    # A record that was refused, such as for an unknown topic, is no longer in the queue that `flush` counts.
+    if producer.flush(120) or refused:
+        raise ScenarioError(f"Not every record was acknowledged within 120 s: {refused[:1]}.")
 
 
 def ends(servers: str, keys: Sequence[tuple[str, int]]) -> int:

@@ -14,19 +14,21 @@ import json
 import random
 import shutil
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from confluent_kafka.admin import AdminClient, NewTopic
 from readiness import PARTITIONS, commit, produce, shape, start_lab
 
 from lab.lab import Lab
 from scenario import Scenario
 from snapshot import read_inventory
 
-HOSTS, RATE = 10, 1000
+# Records per second: with more, two cores do not keep up with the brokers of so many partitions.
+HOSTS, RATE = 10, 200
 _POLL_S = 0.5
 _MIB = 1024.0
 
@@ -90,12 +92,21 @@ def prepare(pair: Scenario, size: Size) -> dict[str, Any]:
     (pair.inventory / "applications.json").write_text(json.dumps({"all": {"hosts": hosts}}))
     inventory = read_inventory(pair.inventory)
     servers = inventory["kafka_dr_clusters"]["P"]["bootstrap_servers"]
+    _create(servers, names)
     produce(servers, [(name, index) for name in names for index in range(PARTITIONS)])
     commit(servers, groups, draw)
     spread = [
         {**client, "hosts": list(hosts)[number % HOSTS]} for number, client in enumerate(inventory["kafka_dr_clients"])
     ]
     return {"kafka_dr_clients": spread, "kafka_dr_groups": groups}
+
+
+def _create(servers: str, names: Sequence[str]) -> None:
+    """Create the topics: a pair that is enabled already has records."""
+    admin = AdminClient({"bootstrap.servers": servers})
+    wanted = [NewTopic(name, num_partitions=PARTITIONS, replication_factor=1) for name in names]
+    for created in admin.create_topics(wanted).values():
+        created.result(60)
 
 
 def _procedures(pair: Scenario, size: Size, wanted: Mapping[str, Any], figures: dict[str, float]) -> None:
