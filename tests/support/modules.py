@@ -17,13 +17,18 @@ import pytest
 from ansible.module_utils.common import warnings
 from ansible.module_utils.testing import patch_module_args
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.compressed import expand
+
 __all__ = ["run_module", "warned"]
 
 
 def run_module(
-    module: ModuleType, params: Mapping[str, Any], check: bool = False, diff: bool = False
+    module: ModuleType, params: Mapping[str, Any], check: bool = False, diff: bool = False, expanded: bool = True
 ) -> dict[str, Any]:
-    """The result of ``module.main()``, with ``failed`` and ``rc`` (the exit code) always set."""
+    """The result of ``module.main()``, with ``failed`` and ``rc`` (the exit code) always set.
+
+    ``expanded``: with its compressed rows as rows, as the next module gets them.
+    """
     args = {**params, "_ansible_check_mode": check, "_ansible_diff": diff}
     printed = io.StringIO()
     # Warnings are collected per process, and those of an earlier run are not ours.
@@ -37,6 +42,7 @@ def run_module(
         gc.enable()
         gc.collect()
     result: dict[str, Any] = json.loads(printed.getvalue())
+    result = expand(result) if expanded else result
     result.setdefault("failed", False)
     result["rc"] = end.value.code
     return result

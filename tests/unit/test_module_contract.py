@@ -270,7 +270,7 @@ def compressing(work: Any, params: dict[str, Any]) -> dict[str, Any]:
     """The result of a module that does ``work`` and compresses its return value ``rows``."""
     made = ModuleType("made")
     made.main = lambda: run(SPEC.create_module(), work, ("rows",))  # type: ignore[attr-defined]
-    return run_module(made, params)
+    return run_module(made, params, expanded=False)
 
 
 @pytest.mark.parametrize("password", ["hunter2", 'quo"ted', "zoë"])
