@@ -38,7 +38,7 @@ options:
     choices: [none, flowing, replicated]
     default: none
   restart_timeout:
-    description: Replaces O(wait_timeout) if the engine of the pair restarts a service to change a flow.
+    description: Replaces O(stall_timeout) if the engine of the pair restarts a service to change a flow.
     type: float
   groups_on:
     description:

@@ -35,6 +35,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.plugin_utils import background
 
 _PROFILE = "legacy"
 # Seconds between two reads of a module's progress. The last one delays the module's result, maybe within a downtime.
@@ -52,6 +53,7 @@ _UTILS = "ansible_collections.switchback.kafka_dr.plugins.module_utils"
 # Modules that run while applications are stopped.
 _NEEDED_FAST = (
     "client_control",
+    "client_results",
     "client_workload",
     "dr_arrival_info",
     "dr_barrier",
@@ -82,9 +84,15 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
         result: dict[str, Any] = super().run(tmp, task_vars)
         del tmp
         variables = task_vars or {}
+        if variables.get(background.VARIABLE):
+            result.update(background.begin(lambda: self._run_module(variables)))
+        else:
+            result.update(self._run_module(variables))
+        return result
+
+    def _run_module(self, variables: dict[str, Any]) -> dict[str, Any]:
         if self._is_plain_and_local(variables):
-            result.update(self._run_from_files(variables))
-            return result
+            return self._run_from_files(variables)
         normal = self._shared_loader_obj.action_loader.get(
             "ansible.builtin.normal",
             task=self._task,
@@ -94,7 +102,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
             templar=self._templar,
             shared_loader_obj=self._shared_loader_obj,
         )
-        answer: dict[str, Any] = normal.run(task_vars=task_vars)
+        answer: dict[str, Any] = normal.run(task_vars=variables)
         return answer
 
     def _is_plain_and_local(self, variables: dict[str, Any]) -> bool:

@@ -66,7 +66,6 @@ def prepare(pair: Scenario) -> dict[str, Any]:
     wanted = {
         "kafka_dr_clients": [],
         "kafka_dr_groups": groups,
-        "kafka_dr_enable_timeout": 600,
         "kafka_dr_checkpoint_timeout": 300,
     }
     clusters = read_inventory(pair.inventory)["kafka_dr_clusters"]

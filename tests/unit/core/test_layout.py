@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import layout
@@ -242,38 +244,76 @@ def client(name: str, hosts: str = "h1", control: str = "command", after: tuple[
     return {"name": name, "hosts": hosts, "control": control, "become": False, "after": list(after)}
 
 
-def shape(clients: list[dict[str, Any]], groups: dict[str, list[str]] | None = None) -> list[tuple[str, list[str]]]:
+Batches = list[list[tuple[str, list[str]]]]
+
+
+def shape(clients: list[dict[str, Any]], groups: dict[str, list[str]] | None = None) -> Batches:
+    """The places of each batch, with the names of their clients."""
     batches = layout.client_batches(clients, groups or {})
-    return [(batch["host"], [one["name"] for one in batch["clients"]]) for batch in batches]
+    assert all(
+        batch["clients"] == [one for place in batch["places"] for one in place["clients"]]
+        and batch["host"] == ", ".join(dict.fromkeys(place["host"] for place in batch["places"]))
+        for batch in batches
+    )
+    return [
+        [(place["host"], [one["name"] for one in place["clients"]]) for place in batch["places"]] for batch in batches
+    ]
 
 
 @pytest.mark.parametrize(
     ("clients", "expected"),
     [
         ([], []),
-        ([client("a"), client("b")], [("h1", ["a", "b"])]),
-        ([client("a"), client("b", "h2"), client("c")], [("h1", ["a"]), ("h2", ["b"]), ("h1", ["c"])]),
-        ([client("a"), client("b", control="systemd")], [("h1", ["a"]), ("h1", ["b"])]),
+        ([client("a"), client("b")], [[("h1", ["a", "b"])]]),
+        ([client("a"), client("b", "h2"), client("c")], [[("h1", ["a", "c"]), ("h2", ["b"])]]),
+        ([client("a"), client("b", control="systemd")], [[("h1", ["a"])], [("h1", ["b"])]]),
+        # Only commands run on several hosts at the same time.
+        (
+            [client("a", control="systemd"), client("b", "h2", control="systemd"), client("c", control="systemd")],
+            [[("h1", ["a", "c"])], [("h2", ["b"])]],
+        ),
         # R17: a client that waits for another one is never in the same batch, in either direction.
-        ([client("a"), client("b", after=("a",))], [("h1", ["a"]), ("h1", ["b"])]),
-        ([client("b", after=("a",)), client("a")], [("h1", ["b"]), ("h1", ["a"])]),
-        ([client("a"), client("b"), client("c", after=("a",))], [("h1", ["a", "b"]), ("h1", ["c"])]),
+        ([client("a"), client("b", after=("a",))], [[("h1", ["a"])], [("h1", ["b"])]]),
+        ([client("b", after=("a",)), client("a")], [[("h1", ["b"])], [("h1", ["a"])]]),
+        ([client("a"), client("b"), client("c", after=("a",))], [[("h1", ["a", "b"])], [("h1", ["c"])]]),
+        (
+            [client("a"), client("b", "h2", after=("a",)), client("c", "h3"), client("d", after=("b",))],
+            [[("h1", ["a"]), ("h3", ["c"])], [("h2", ["b"])], [("h1", ["d"])]],
+        ),
     ],
 )
-def test_clients_without_an_order_are_in_one_batch(
-    clients: list[dict[str, Any]], expected: list[tuple[str, list[str]]]
-) -> None:
+def test_clients_without_an_order_are_in_one_batch(clients: list[dict[str, Any]], expected: Batches) -> None:
     assert shape(clients) == expected
+
+
+@given(data=st.data())
+def test_a_client_is_in_a_later_batch_than_every_earlier_one_that_is_ordered_with_it(data: st.DataObject) -> None:
+    names = [f"c{number}" for number in range(data.draw(st.integers(1, 7)))]
+    clients = [
+        client(
+            name,
+            data.draw(st.sampled_from(["h1", "h2", "h3"])),
+            data.draw(st.sampled_from(["command", "systemd", "tasks"])),
+            tuple(data.draw(st.lists(st.sampled_from([*names[:number], "other"]), max_size=2))),
+        )
+        for number, name in enumerate(names)
+    ]
+    for ordered in (clients, clients[::-1]):
+        at = {
+            one["name"]: number
+            for number, batch in enumerate(layout.client_batches(ordered, {}))
+            for one in batch["clients"]
+        }
+        assert sorted(at) == names
+        for number, later in enumerate(ordered):
+            for earlier in ordered[:number]:
+                if earlier["name"] in later["after"] or later["name"] in earlier["after"]:
+                    assert at[earlier["name"]] < at[later["name"]]
 
 
 def test_a_client_runs_on_every_host_of_its_group() -> None:
     found = shape([client("a", "web"), client("b", "web")], {"web": ["w1", "w2"]})
-    assert sorted((host, name) for host, names in found for name in names) == [
-        ("w1", "a"),
-        ("w1", "b"),
-        ("w2", "a"),
-        ("w2", "b"),
-    ]
+    assert found == [[("w1", ["a", "b"]), ("w2", ["a", "b"])]]
 
 
 TOKEN = "/etc/.a.env.kafka-dr-token"

@@ -291,22 +291,39 @@ def _largest_message(config: Mapping[str, Any]) -> int:
 
 
 def client_batches(clients: Sequence[Mapping[str, Any]], groups: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
-    """Batches of consecutive clients that one task can control: on one host, with one kind of control.
+    """The batches in which clients are stopped or started, one after the other. All clients of a batch go at once.
 
     ``groups``: inventory groups; the ``hosts`` of a client is a group or a host. A client that must wait for another
-    one (``after``) begins a new batch, in either direction of the list (R17).
+    one (``after``) is in a later batch, in either direction of the list (R17). ``places``: the batch's clients by host
+    and user. Only a batch of commands has several.
     """
-    batches: list[dict[str, Any]] = []
+    waves: list[list[Mapping[str, Any]]] = []
     for client in clients:
-        row = {"control": client["control"], "become": client["become"]}
+        earlier = [number for number, wave in enumerate(waves) if _ordered(client, wave)]
+        number = earlier[-1] + 1 if earlier else 0
+        waves.extend([] for _ in range(number + 1 - len(waves)))
+        waves[number].append(client)
+    return [batch for wave in waves for batch in _batches(wave, groups)]
+
+
+def _batches(wave: Sequence[Mapping[str, Any]], groups: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
+    found: dict[tuple[Any, ...], dict[tuple[Any, ...], list[dict[str, Any]]]] = {}
+    for client in wave:
         for host in groups.get(client["hosts"]) or [client["hosts"]]:
-            batch = batches[-1] if batches else None
-            same = batch is not None and all(batch[key] == value for key, value in {**row, "host": host}.items())
-            if batch is None or not same or _ordered(client, batch["clients"]):
-                batch = {**row, "host": host, "clients": []}
-                batches.append(batch)
-            batch["clients"].append(dict(client))
-    return batches
+            place = (host, client["become"])
+            batch = (client["control"],) if client["control"] == "command" else (client["control"], *place)
+            found.setdefault(batch, {}).setdefault(place, []).append(dict(client))
+    return [
+        {
+            "control": control,
+            "host": ", ".join(dict.fromkeys(host for host, _become in places)),
+            "clients": [client for clients in places.values() for client in clients],
+            "places": [
+                {"host": host, "become": become, "clients": clients} for (host, become), clients in places.items()
+            ],
+        }
+        for (control, *_place), places in found.items()
+    ]
 
 
 def _ordered(client: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> bool:

@@ -51,7 +51,9 @@ def _clients(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
         ordered: Sequence[Mapping[str, Any]] = clients if action == "start" else clients[::-1]
         alias = facts["to"] if action == "start" else facts["from"]
         for batch in client_batches(ordered, facts["hosts"]):
-            rows += [_step(action, alias, batch["host"], client) for client in batch["clients"]]
+            rows += [
+                _step(action, alias, place["host"], client) for place in batch["places"] for client in place["clients"]
+            ]
     return rows
 
 

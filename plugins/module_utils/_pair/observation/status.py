@@ -50,7 +50,7 @@ class StatusRequest:
     #: "none", "flowing" or "replicated".
     wait_for: str
     bounds: Bounds
-    #: Timeout instead of that of ``bounds`` if the engine restarts a service to change a flow. None: the same.
+    #: Least limit without progress if the engine restarts a service to change a flow. None: that of ``bounds``.
     restart_timeout: float | None
     #: Alias on which "replicated" also waits for groups with members; "": none.
     groups_on: str
@@ -67,8 +67,8 @@ def status(request: StatusRequest, pair: Pair | None = None) -> Result:
     """Observe the pair, wait if asked to, and report. ``pair``: use its connections instead of new ones."""
     pair = pair or Pair(request.pair, request.flows, request.request_timeout, request.partial)
     if request.restart_timeout is not None:
-        seconds = pair.engine.capabilities.bound(request.bounds.timeout, request.restart_timeout)
-        request = replace(request, bounds=replace(request.bounds, timeout=seconds))
+        stall = pair.engine.capabilities.bound(request.bounds.stall, request.restart_timeout)
+        request = replace(request, bounds=replace(request.bounds, stall=stall))
     try:
         waited = _WAITS[request.wait_for](pair, request)
     except DrError as error:
@@ -175,7 +175,23 @@ def _wait_flowing(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     def done(view: dict[str, Any]) -> bool:
         return view["verdict"] == PROVEN or bool(view["hopeless"])
 
-    return wait_until(observe, done, request.bounds, _progress)
+    return wait_until(observe, done, request.bounds, _LeastLeft())
+
+
+class _LeastLeft:
+    """Progress of a wait for flows: fewer partitions without a replicated offset, or fewer problems, than ever before.
+
+    The records that a live flow replicates are no progress: they would hide a partition that never starts.
+    """
+
+    def __init__(self) -> None:
+        self._least = sys.maxsize
+
+    def __call__(self, view: Mapping[str, Any]) -> int:
+        partitions = [part for flow in view["flows"] for part in flow["partitions"]]
+        unseen = sum(part["last_replicated_offset"] is None for part in partitions)
+        self._least = min(self._least, unseen + len(view["missing"]))
+        return self._least
 
 
 def _wait_replicated(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:

@@ -1,0 +1,115 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Commands of applications on several hosts run at the same time, and every one has ended before the play goes on.
+
+Real runs of ansible-playbook with the role clients, on hosts that are this machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+HERE = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
+#: Nothing listens there.
+SILENT = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 1}
+# Waits for the other hosts' files: without the others it would take longer than its time-out.
+MEET = 'touch "$0"; for file in "$@"; do until [ -e "$file" ]; do sleep 0.05; done; done'
+
+
+def application(name: str, host: str, argv: list[str], after: tuple[str, ...] = ()) -> dict[str, Any]:
+    return {
+        "name": name,
+        "hosts": host,
+        "control": "command",
+        "become": False,
+        "after": list(after),
+        "workload": None,
+        "endpoint_file": None,
+        "start": argv,
+        "stop": argv,
+    }
+
+
+def play(folder: Path, clients: list[dict[str, Any]], timeout: float, **hosts: Any) -> dict[str, Any]:
+    """Stop the clients with the role. Return the error that its caller can rescue, and whether anything changed."""
+    tasks: list[dict[str, Any]] = [
+        {
+            "block": [
+                {
+                    "ansible.builtin.include_role": {"name": "switchback.kafka_dr.clients", "rolespec_validate": False},
+                    "vars": {"clients_action": "stop", "clients_alias": "P", "clients_list": clients},
+                }
+            ],
+            "rescue": [{"ansible.builtin.set_fact": {"failure": "{{ ansible_failed_result }}"}}],
+        },
+        {
+            "ansible.builtin.copy": {
+                "content": "{{ {'failure': failure | default({}), 'done': clients_done | default({})} | to_json }}",
+                "dest": str(folder / "result.json"),
+            }
+        },
+    ]
+    variables = {"kafka_dr_guard": {}, "kafka_dr_stop_timeout": timeout, "clients_endpoints": {"P": {}}}
+    playbook = [{"hosts": "localhost", "gather_facts": False, "vars": variables, "tasks": tasks}]
+    (folder / "play.yml").write_text(json.dumps(playbook))
+    inventory = {"all": {"hosts": {"localhost": HERE, **hosts}}}
+    (folder / "hosts.json").write_text(json.dumps(inventory))
+    program = Path(sys.executable).with_name("ansible-playbook")
+    environment = {**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(ROOT / "build" / "collections")}
+    ran = subprocess.run(
+        [program, "-i", folder / "hosts.json", folder / "play.yml"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    found: dict[str, Any] = json.loads((folder / "result.json").read_text())
+    return found
+
+
+def test_commands_on_several_hosts_run_at_the_same_time(tmp_path: Path) -> None:
+    files = [str(tmp_path / name) for name in "abc"]
+    clients = [
+        application(name, f"host-{name}", ["sh", "-c", MEET, file, *files])
+        for name, file in zip("abc", files, strict=True)
+    ]
+    # It starts after one of them only, so it may look for all of their files.
+    last = ["sh", "-c", 'for file in "$@"; do [ -e "$file" ] || exit 1; done', "all", *files]
+    clients.append(application("last", "host-a", last, after=("a",)))
+    found = play(tmp_path, clients, 60, **{f"host-{name}": HERE for name in "abc"})
+    assert found["failure"] == {}
+    assert found["done"]["changed"] is True
+    assert [row["name"] for row in found["done"]["clients"]] == ["last"]
+
+
+def test_every_command_has_ended_before_a_failure_is_reported(tmp_path: Path) -> None:
+    late = tmp_path / "late"
+    clients = [
+        application("gone", "host-a", ["true"]),
+        application("bad", "host-b", ["sh", "-c", "echo it broke; exit 4"]),
+        application("slow", "host-c", ["sh", "-c", 'sleep 1; touch "$0"', str(late)]),
+    ]
+    found = play(tmp_path, clients, 60, **{"host-a": SILENT, "host-b": HERE, "host-c": HERE})
+    assert late.exists()
+    message = found["failure"]["msg"]
+    assert "Host host-a: Host host-a is unreachable:" in message
+    assert 'Host host-b: 1 of 1 applications failed (bad): "sh -c' in message
+    assert "it broke" in message
+    assert found["failure"]["error"]["code"] == "host_unreachable"
+    assert {row["name"]: row["rc"] for row in found["failure"]["clients"]} == {"bad": 4, "slow": 0}
+
+
+def test_one_host_that_is_unreachable_is_named_once(tmp_path: Path) -> None:
+    found = play(tmp_path, [application("gone", "host-a", ["true"])], 60, **{"host-a": SILENT})
+    assert found["failure"]["error"]["code"] == "host_unreachable"
+    assert found["failure"]["msg"].count("host-a is unreachable") == 1
+    assert found["done"]["changed"] is False
