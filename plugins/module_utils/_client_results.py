@@ -66,7 +66,7 @@ def _failure(failed: Sequence[tuple[str, Mapping[str, Any]]]) -> DrError:
 
 def _error(host: str, result: Mapping[str, Any]) -> DrError:
     if result.get("error"):
-        return DrError(**{key: str(result["error"][key]) for key in ("code", "message", "hint", "endpoint")})
+        return DrError(*(str(result["error"][key]) for key in ("code", "message", "hint", "endpoint")))
     text = str(result.get("msg", "it failed"))
     if result.get("unreachable"):
         return DrError(

@@ -31,6 +31,10 @@ options:
     description: Names of the originals and replicas to observe, by alias.
     type: dict
     required: true
+  flow_topics:
+    description: By alias, the topics that the flows create, in the form of O(switchback.kafka_dr.kafka_topic#module:topics).
+    type: dict
+    default: {}
   offset_syncs:
     description: By flow, the alias (C(on)) and the name (C(topic)) of its offset-syncs topic.
     type: dict
@@ -68,11 +72,11 @@ cluster_ids:
   returned: success
   type: dict
   sample: {P: 4L6g3nShT-eMCtK--X86sw, B: 7QmXW0aLSgqeGrIHwGVbyA}
-existing:
-  description: By alias, the observed topics that exist.
+missing:
+  description: By alias, those of O(flow_topics) that do not exist.
   returned: success
   type: dict
-  sample: {P: [Payments], B: [Payments, P.Payments]}
+  sample: {P: [], B: [{name: P.Payments, partitions: 12, replication_factor: 3}]}
 topic_ids:
   description: By alias and topic, the ids of the observed topics.
   returned: success
@@ -136,6 +140,7 @@ SPEC = ArgumentSpec(
     {
         "declared": {"type": "list", "elements": "dict", "required": True},
         "names": {"type": "dict", "required": True},
+        "flow_topics": {"type": "dict", "default": {}},
         "offset_syncs": {"type": "dict", "default": {}},
         "state": {"type": "dict", "default": {}},
         "hold": {"type": "bool"},
@@ -151,6 +156,7 @@ def work(module: AnsibleModule) -> Result:
             pair=pair_spec(params),
             declared=params["declared"],
             names=params["names"],
+            flow_topics=params["flow_topics"],
             offset_syncs=params["offset_syncs"],
             state=params["state"],
             hold=params["hold"],

@@ -53,7 +53,10 @@ def test_topics_are_compared_with_inventory_and_journal(lab: Any) -> None:
     make(P, name=syncs, partitions=1)
     first = compare()
     assert first["cluster_ids"] == {alias: one["cluster_id"] for alias, one in clusters.items()}
-    assert first["existing"] == {P: [name], B: [name, replica]}
+    others = [{"name": f"{name}-other", "partitions": 1}, {"name": replica, "partitions": 3}]
+    created = compare(flow_topics={B: others})
+    assert created["missing"] == {P: [], B: others[:1]}
+    assert created["topic_ids"] == first["topic_ids"]
     assert first["unequal"] == [f'"{name}": 2 in the inventory, 1 on {B}, 2 on {P}']
     assert first["larger_replicas"] == [f'"{replica}" has 3 partitions on {B}, "{name}" has 2']
     assert "known" not in first

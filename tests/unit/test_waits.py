@@ -94,6 +94,7 @@ def connect_errors() -> dict[str, DrError]:
         "409 rebalance": connect(409, "Cannot complete request momentarily due to stale configuration"),
         "500 rebalance": connect(500, "Cannot complete request because a rebalance is expected"),
         "500 storage": connect(500, "Error writing root configuration"),
+        "500 offsets": connect(500, "Failed to retrieve offsets for source connector"),
         "404 starting": connect(404, "", own=False),
         "409 starting": connect(409, "", own=False),
         "500 ending": connect(500, "", own=False),

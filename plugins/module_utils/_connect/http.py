@@ -61,6 +61,7 @@ def retry_reason(reply: Reply) -> str:
     500 "... a rebalance is expected"              rebalance  request for tasks between a change and its rebalance
     404 "No status found"                          status     new connector, whose status is not written yet
     500 "Error writing root configuration ..."     storage    the Kafka cluster of the workers did not answer
+    500 "Failed to retrieve offsets ..."           offsets    a task replicated its first record of a partition meanwhile
     """
     if not reply.own:
         return "starting"
@@ -72,6 +73,9 @@ def retry_reason(reply: Reply) -> str:
         return "status"
     if reply.status == 500 and "Error writing root configuration" in reply.message:
         return "storage"
+    # ConcurrentModificationException in ConnectorOffsetBackingStore.connectorPartitions, seen with 6,000 partitions.
+    if reply.status == 500 and "Failed to retrieve offsets" in reply.message:
+        return "offsets"
     return ""
 
 
@@ -115,7 +119,7 @@ class Transport(HttpClient):
     def _failure(self, reply: Reply, doing: str) -> DrError:
         if reply.status in (401, 403, 407):
             return self._unauthorized(reply)
-        if retry_reason(reply) in ("rebalance", "storage"):
+        if retry_reason(reply) in ("rebalance", "storage", "offsets"):
             text = f'Kafka Connect at "{self.url}" could not do {doing} within {self.timeout:g} s: {reply.message}'
             hint = "It may still do it later. Check that the workers' Kafka cluster answers, and that all workers run."
             return Unreachable("connect_busy", text, hint, self.url, retriable=True)

@@ -69,6 +69,7 @@ def client(worker: ScriptedWorker, timeout: float = 15.0, **connect_client: Any)
         (500, {"message": "Request cannot be completed because a rebalance is expected"}, "rebalance"),
         (404, {"message": "No status found for connector X"}, "status"),
         (500, {"message": "Error writing root configuration to Kafka"}, "storage"),
+        (500, {"message": "Failed to retrieve offsets for source connector it"}, "offsets"),
     ],
 )
 def test_a_retriable_response_is_repeated(worker: ScriptedWorker, status: int, body: Any, reason: str) -> None:

@@ -54,7 +54,6 @@ def test_the_pair_has_the_derived_values_that_roles_need() -> None:
         "hooks_at",
         "steps",
         "hook_lines",
-        "observed_topics",
         "offset_syncs",
         "salvage_topics",
     }

@@ -54,7 +54,7 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     of an engine that has lists. ``rights``: by alias, the ACLs of the declared clients for ``kafka_acl``, and those
     that it must ``keep``: the fence; also ``accounts``, the ACLs of the declared accounts, and ``lines``, all of them
     with their reasons as text. ``endpoints``: by alias and client, the values for an endpoint template.
-    ``names``: by alias, originals and replicas; ``observed_topics``: these and the topics that the flows create.
+    ``names``: by alias, originals and replicas.
     ``syncs``: by alias, its offset-syncs topics; ``offset_syncs``: by flow, the alias and the name of its own.
     ``flow_topics``: by alias, the topics that the flows create, for ``kafka_topic``. ``hooks_at``: by type of cutover
     and moment, the hooks that run then; ``hook_lines``: by type, the same as lines of text. ``steps``: by type and
@@ -72,10 +72,6 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
         "live_flows": {alias: _live_flows(pair, alias) for alias in pair["clusters"]},
         "lists": engine_inventory(pair["engine"]).lists(pair),
         "syncs": {flow["syncs"]["on"]: [flow["syncs"]["topic"]] for flow in pair["flows"].values()},
-        "observed_topics": {
-            alias: list(dict.fromkeys(_names(pair, alias) + [topic["name"] for topic in _flow_topics(pair, alias)]))
-            for alias in pair["clusters"]
-        },
         "offset_syncs": {
             name: {"on": flow["syncs"]["on"], "topic": flow["syncs"]["topic"]["name"]}
             for name, flow in pair["flows"].items()

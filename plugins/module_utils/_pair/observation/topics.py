@@ -37,6 +37,8 @@ class TopicsRequest:
     declared: Sequence[Mapping[str, Any]]
     #: Topics to observe, by alias.
     names: Mapping[str, Sequence[str]]
+    #: The topics that the flows create, by alias.
+    flow_topics: Mapping[str, Sequence[Mapping[str, Any]]]
     #: Location of a flow's offset-syncs, by flow: ``on`` (an alias) and ``topic``.
     offset_syncs: Mapping[str, Mapping[str, str]]
     #: The state of the journal; empty: compare with the inventory only.
@@ -54,14 +56,24 @@ def compare_topics(request: TopicsRequest) -> Result:
     rows = on_each(
         kafka,
         lambda alias: _rows(
-            kafka[alias], [*request.names.get(alias, ()), *held.get(alias, ())], request.hold is not None
+            kafka[alias],
+            [
+                *request.names.get(alias, ()),
+                *held.get(alias, ()),
+                *(topic["name"] for topic in request.flow_topics.get(alias, ())),
+            ],
+            request.hold is not None,
         ),
     )
     require_ids(rows)
     ids = topic_ids(rows)
+    existing = {alias: {row["name"] for row in alias_rows if row["exists"]} for alias, alias_rows in rows.items()}
     extra: dict[str, Any] = {
         "cluster_ids": {alias: connected.cluster_id for alias, connected in kafka.items()},
-        "existing": {alias: [row["name"] for row in alias_rows if row["exists"]] for alias, alias_rows in rows.items()},
+        "missing": {
+            alias: [topic for topic in request.flow_topics.get(alias, ()) if topic["name"] not in names]
+            for alias, names in existing.items()
+        },
         "topic_ids": ids,
         "unequal": unequal_partitions(rows, request.declared),
         "larger_replicas": larger_replicas(rows, request.declared, pair.flows.values(), pair.naming),

@@ -306,12 +306,15 @@ def render(cluster: Cluster, part: str, settings: Settings) -> str:
 
 
 def jvm_options(settings: Settings, root: Path, log4j2: Path, classes: Sequence[str] = ()) -> list[str]:
-    """JVM options: a small heap, the C1 compiler only, and all JVM output files inside the lab."""
+    """JVM options: a small heap, the C1 compiler only, and all JVM output files inside the lab.
+
+    With thousands of partitions, loops over the partitions of each fetch need the C2 compiler.
+    """
     return [
         *classes,
         f"-Xmx{settings.heap_mb}m",
         "-XX:+UseSerialGC",
-        "-XX:TieredStopAtLevel=1",
+        *([] if settings.heap_mb >= LARGE_HEAP_MB else ["-XX:TieredStopAtLevel=1"]),
         "-XX:-UsePerfData",
         "-XX:+ExitOnOutOfMemoryError",
         f"-XX:ErrorFile={root / 'logs' / 'hs_err_%p.log'}",
