@@ -12,8 +12,13 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils import _process
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.holders import Holder
 
 ROOT = Path(__file__).parents[2]
 HERE = {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}
@@ -21,6 +26,14 @@ HERE = {"ansible_connection": "local", "ansible_python_interpreter": sys.executa
 SILENT = {"ansible_connection": "ssh", "ansible_host": "127.0.0.1", "ansible_port": 1}
 # Waits for the other hosts' files: without the others it would take longer than its time-out.
 MEET = 'touch "$0"; for file in "$@"; do until [ -e "$file" ]; do sleep 0.05; done; done'
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Wait until the condition is true, for a minute at most."""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, "it did not happen"
+        time.sleep(0.02)
 
 
 def application(name: str, host: str, argv: list[str], after: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -37,8 +50,8 @@ def application(name: str, host: str, argv: list[str], after: tuple[str, ...] = 
     }
 
 
-def play(folder: Path, clients: list[dict[str, Any]], timeout: float, **hosts: Any) -> dict[str, Any]:
-    """Stop the clients with the role. Return the error that its caller can rescue, and whether anything changed."""
+def begun(folder: Path, clients: list[dict[str, Any]], timeout: float, **hosts: Any) -> subprocess.Popen[str]:
+    """Start a play that stops the clients with the role, and notes the error that its caller can rescue."""
     tasks: list[dict[str, Any]] = [
         {
             "block": [
@@ -62,16 +75,20 @@ def play(folder: Path, clients: list[dict[str, Any]], timeout: float, **hosts: A
     inventory = {"all": {"hosts": {"localhost": HERE, **hosts}}}
     (folder / "hosts.json").write_text(json.dumps(inventory))
     program = Path(sys.executable).with_name("ansible-playbook")
-    environment = {**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(ROOT / "build" / "collections")}
-    ran = subprocess.run(
+    return subprocess.Popen(
         [program, "-i", folder / "hosts.json", folder / "play.yml"],
-        env=environment,
-        capture_output=True,
+        env={**os.environ, "ANSIBLE_COLLECTIONS_PATH": str(ROOT / "build" / "collections")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
         text=True,
-        timeout=120,
-        check=False,
     )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def play(folder: Path, clients: list[dict[str, Any]], timeout: float, **hosts: Any) -> dict[str, Any]:
+    """Return the error that the caller of the role can rescue, and the result of the last batch."""
+    with begun(folder, clients, timeout, **hosts) as run:
+        output, _nothing = run.communicate(timeout=120)
+    assert run.returncode == 0, output
     found: dict[str, Any] = json.loads((folder / "result.json").read_text())
     return found
 
@@ -113,3 +130,17 @@ def test_one_host_that_is_unreachable_is_named_once(tmp_path: Path) -> None:
     assert found["failure"]["error"]["code"] == "host_unreachable"
     assert found["failure"]["msg"].count("host-a is unreachable") == 1
     assert found["done"]["changed"] is False
+
+
+def test_a_command_that_outlives_its_controller_keeps_the_next_one_waiting(tmp_path: Path) -> None:
+    started, go_on = tmp_path / "started", tmp_path / "go-on"
+    script = 'touch "$0"; until [ -e "$1" ]; do sleep 0.05; done'
+    clients = [application("slow", "host-a", ["sh", "-c", script, str(started), str(go_on)])]
+    with begun(tmp_path, clients, 60, **{"host-a": HERE}) as run:
+        until(started.exists)
+        holder = Holder(_process.myself().host, run.pid, _process._born(run.pid), _process._command(run.pid))
+        run.kill()
+        until(lambda: not _process.is_alive(holder))
+        assert _process.orphans(holder)
+        go_on.touch()
+        until(lambda: not _process.orphans(holder))
