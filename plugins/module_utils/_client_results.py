@@ -32,8 +32,8 @@ def collect(started: Mapping[str, Any]) -> dict[str, Any]:
     path.unlink()
     if not text:
         return {"failed": True, "msg": "The process of the task ended without a result."}
-    found: dict[str, Any] = json.loads(text)
-    return found
+    result: dict[str, Any] = json.loads(text)
+    return result
 
 
 def together(results: Iterable[tuple[str, Mapping[str, Any]]]) -> Result:
@@ -65,8 +65,9 @@ def _failure(failed: Sequence[tuple[str, Mapping[str, Any]]]) -> DrError:
 
 
 def _error(host: str, result: Mapping[str, Any]) -> DrError:
-    if result.get("error"):
-        return DrError(*(str(result["error"][key]) for key in ("code", "message", "hint", "endpoint")))
+    error = result.get("error")
+    if error:
+        return DrError(error["code"], error["message"], error["hint"], error["endpoint"])
     text = str(result.get("msg", "it failed"))
     if result.get("unreachable"):
         return DrError(
@@ -74,4 +75,4 @@ def _error(host: str, result: Mapping[str, Any]) -> DrError:
             f"Host {host} is unreachable: {text}",
             "Start the same playbook again once Ansible can connect to the host.",
         )
-    return DrError("client_failed", text, "Look at the log of that application.")
+    return DrError("client_failed", text, "Read the log of that application, then start the same playbook again.")

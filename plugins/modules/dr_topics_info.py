@@ -32,7 +32,8 @@ options:
     type: dict
     required: true
   flow_topics:
-    description: By alias, the topics that the flows create, in the form of O(switchback.kafka_dr.kafka_topic#module:topics).
+    description:
+      - By alias, the topics that the flows create, in the form of O(switchback.kafka_dr.kafka_topic#module:topics).
     type: dict
     default: {}
   offset_syncs:

@@ -29,6 +29,7 @@ HARMLESS = {
     "dr_checkpoint": "takes a lease of its own and proves it before each commit",
     "dr_readiness": "reads, and keeps a record of what it saw that no decision about effects rests on",
     "dr_audit": "reads both clusters",
+    "client_results": "waits on the controller for tasks that have proven it",
     "dr_judge": "decides on the controller, and asks nothing",
     "dr_report": "writes a file of this run on the controller",
     "dr_support_bundle": "writes an archive on the controller",
@@ -59,7 +60,7 @@ NO_PROOF = {
 }
 # What a task passes instead if the host of the effect cannot reach Kafka: a separate proof comes just before it.
 ELSEWHERE = {
-    "roles/clients/tasks/command.yml": "{{ clients_token if clients_far else kafka_dr_guard }}",
+    "roles/clients/tasks/command.yml": "{{ clients_token if clients_place_far else kafka_dr_guard }}",
     "roles/clients/tasks/point.yml": "{{ clients_token if clients_far else kafka_dr_guard }}",
     "roles/replication/tasks/engine_srm_lists.yml": (
         "{{ kafka_dr_guard if replication_tool.host == inventory_hostname else {} }}"

@@ -61,7 +61,7 @@ def retry_reason(reply: Reply) -> str:
     500 "... a rebalance is expected"              rebalance  request for tasks between a change and its rebalance
     404 "No status found"                          status     new connector, whose status is not written yet
     500 "Error writing root configuration ..."     storage    the Kafka cluster of the workers did not answer
-    500 "Failed to retrieve offsets ..."           offsets    a task replicated its first record of a partition meanwhile
+    500 "Failed to retrieve offsets ..."           offsets    a task replicated its first record of a partition
     """
     if not reply.own:
         return "starting"

@@ -303,12 +303,12 @@ def client_batches(clients: Sequence[Mapping[str, Any]], groups: Mapping[str, Se
 
 
 def _batches(wave: Sequence[Mapping[str, Any]], groups: Mapping[str, Sequence[str]]) -> list[dict[str, Any]]:
-    found: dict[tuple[Any, ...], dict[tuple[Any, ...], list[dict[str, Any]]]] = {}
+    batches: dict[tuple[Any, ...], dict[tuple[Any, ...], list[dict[str, Any]]]] = {}
     for client in wave:
         for host in groups.get(client["hosts"]) or [client["hosts"]]:
             place = (host, client["become"])
-            batch = (client["control"],) if client["control"] == "command" else (client["control"], *place)
-            found.setdefault(batch, {}).setdefault(place, []).append(dict(client))
+            kind = (client["control"],) if client["control"] == "command" else (client["control"], *place)
+            batches.setdefault(kind, {}).setdefault(place, []).append(dict(client))
     return [
         {
             "control": control,
@@ -318,7 +318,7 @@ def _batches(wave: Sequence[Mapping[str, Any]], groups: Mapping[str, Sequence[st
                 {"host": host, "become": become, "clients": clients} for (host, become), clients in places.items()
             ],
         }
-        for (control, *_place), places in found.items()
+        for (control, *_place), places in batches.items()
     ]
 
 
