@@ -297,7 +297,7 @@ def client_batches(clients: Sequence[Mapping[str, Any]], groups: Mapping[str, Se
     for client in clients:
         earlier = [number for number, wave in enumerate(waves) if _ordered(client, wave)]
         number = earlier[-1] + 1 if earlier else 0
-        waves.extend([] for _ in range(number + 1 - len(waves)))
+        waves.extend([] for _number in range(number + 1 - len(waves)))
         waves[number].append(client)
     return [batch for wave in waves for batch in _batches(wave, groups)]
 

@@ -138,8 +138,8 @@ def operator_rights(place: Place) -> list[Right]:
 
 def flow_rights(place: Place) -> list[Right]:
     """The rights of workers and connectors. With the policy ``identity`` also on the topics of the applications."""
-    why = "Kafka Connect: its own group, topics and transactions"
-    kinds = ("topic", "group", "transactional_id") if place.workers else ()
+    why = "Kafka Connect: its own topics and transactions"
+    kinds = ("topic", "transactional_id") if place.workers else ()
     own = [Right(kind, place.workers, "all", "prefixed", why) for kind in kinds]
     # The leader of the workers fences the others (KIP-618).
     own += [Right("transactional_id", f"connect-cluster-{place.workers}", "all", "literal", why)] if kinds else []
@@ -153,7 +153,7 @@ def flow_rights(place: Place) -> list[Right]:
         Right("topic", "heartbeats", "all", "literal", "heartbeats of this cluster"),
         Right("topic", "*", "read", "literal", "originals"),
         Right("topic", "*", "describe_configs", "literal", "settings of originals, which replicas get too"),
-        Right("group", "*", "read", "literal", "committed offsets, which are read here and synced here"),
+        Right("group", "*", "read", "literal", "the group of the workers, and committed offsets, which are read here and synced here"),
         *(
             Right("topic", name, "all", "literal", "policy identity: a replica has the name of its original")
             for name in (place.topics if place.flows_write_originals else ())
