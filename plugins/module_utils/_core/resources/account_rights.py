@@ -153,7 +153,7 @@ def flow_rights(place: Place) -> list[Right]:
         Right("topic", "heartbeats", "all", "literal", "heartbeats of this cluster"),
         Right("topic", "*", "read", "literal", "originals"),
         Right("topic", "*", "describe_configs", "literal", "settings of originals, which replicas get too"),
-        Right("group", "*", "read", "literal", "the group of the workers, and committed offsets, which are read here and synced here"),
+        Right("group", "*", "read", "literal", "the group of the workers, and committed offsets, read and synced"),
         *(
             Right("topic", name, "all", "literal", "policy identity: a replica has the name of its original")
             for name in (place.topics if place.flows_write_originals else ())
