@@ -117,6 +117,7 @@ CHECKED = {
     "make artifact": ITSELF,
     "make bench": ITSELF,
     "make bench ONLY=topics": ITSELF,
+    "make bench ONLY=scale": ITSELF,
     "make changelog": "writes the release's changelog; make lint checks what it wrote",
     "make chaos": ITSELF,
     "make chaos ONLY='default cutoff: frozen' SEED=23": ITSELF,
