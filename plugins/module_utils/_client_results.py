@@ -42,7 +42,12 @@ def together(results: Iterable[tuple[str, Mapping[str, Any]]]) -> Result:
     clients, changes, warnings = (
         [one for _host, result in rows for one in result.get(key) or ()] for key in ("clients", "changes", "warnings")
     )
-    failed = [(host, result) for host, result in rows if result.get("failed") or result.get("unreachable")]
+    # A result without rows of applications shows nothing: its item was skipped, or did not run this module.
+    failed = [
+        (host, result)
+        for host, result in rows
+        if result.get("failed") or result.get("unreachable") or result.get("clients") is None
+    ]
     return Result(
         outcomes=[_outcome(change) for change in changes],
         extra={"clients": clients},
@@ -68,7 +73,7 @@ def _error(host: str, result: Mapping[str, Any]) -> DrError:
     error = result.get("error")
     if error:
         return DrError(error["code"], error["message"], error["hint"], error["endpoint"])
-    text = str(result.get("msg", "it failed"))
+    text = str(result.get("msg") or f"Host {host} returned no result of its applications.")
     if result.get("unreachable"):
         return DrError(
             "host_unreachable",

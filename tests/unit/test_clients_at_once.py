@@ -17,7 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from ansible_collections.switchback.kafka_dr.plugins.module_utils import _process
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._client_results import collect, together
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.holders import Holder
 
 ROOT = Path(__file__).parents[2]
@@ -130,6 +133,24 @@ def test_one_host_that_is_unreachable_is_named_once(tmp_path: Path) -> None:
     assert found["failure"]["error"]["code"] == "host_unreachable"
     assert found["failure"]["msg"].count("host-a is unreachable") == 1
     assert found["done"]["changed"] is False
+
+
+@pytest.mark.parametrize("result", [{}, {"skipped": True}, {"clients": None}, {"failed": True}, {"unreachable": True}])
+def test_a_host_without_a_result_is_a_failure(result: dict[str, Any]) -> None:
+    done = {"clients": [{"name": "a"}]}
+    assert together([("h1", done)]).failure is None
+    failure = together([("h1", done), ("h2", result)]).failure
+    assert failure is not None
+    assert "h2" in failure.message
+    assert failure.hint
+
+
+def test_a_process_that_ends_without_a_result_is_a_failure(tmp_path: Path) -> None:
+    file = tmp_path / "pending"
+    file.touch()
+    result = collect({"pending": str(file)})
+    assert result["failed"] is True
+    assert not file.exists()
 
 
 def test_a_command_that_outlives_its_controller_keeps_the_next_one_waiting(tmp_path: Path) -> None:

@@ -50,7 +50,7 @@ class StatusRequest:
     #: "none", "flowing" or "replicated".
     wait_for: str
     bounds: Bounds
-    #: Least limit without progress if the engine restarts a service to change a flow. None: that of ``bounds``.
+    #: Replaces the stall limit of ``bounds`` if the engine restarts a service to change a flow. None: it stays.
     restart_timeout: float | None
     #: Alias on which "replicated" also waits for groups with members; "": none.
     groups_on: str
