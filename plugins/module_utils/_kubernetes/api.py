@@ -130,30 +130,53 @@ class KubernetesApi(HttpClient):
                 raise
 
     def may(self, kind: Kind, namespace: str, verb: str) -> bool:
-        """Whether this login may do ``verb`` (SelfSubjectAccessReview). Changes nothing."""
+        """Whether this login may do ``verb`` (SelfSubjectAccessReview). Changes nothing. Asks twice before it denies."""
         attributes = {"group": kind.group, "resource": kind.plural, "namespace": namespace, "verb": verb}
         body = {
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SelfSubjectAccessReview",
             "spec": {"resourceAttributes": attributes},
         }
-        answer = self.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body)
-        return bool((answer.get("status") or {}).get("allowed"))
+
+        def allowed() -> bool:
+            answer = self.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body)
+            return bool((answer.get("status") or {}).get("allowed"))
+
+        if allowed():
+            return True
+        self._await_ready()
+        return allowed()
 
     def call(self, method: str, path: str, body: Any = None, query: str = "") -> dict[str, Any]:
         """Send a request and return the JSON object of the response.
 
         Repeated within the time-out: a request that the server did not receive, and one that it asks to repeat (429,
-        502, 503, 504). A read is also repeated after a lost connection and a 500.
+        502, 503, 504). A read is also repeated after a lost connection and a 500. A request that is forbidden (403) is
+        repeated once.
         """
         doing = f"{method} {path}"
         outcome = self.exchange(method, path + query, body, lambda seen: self._again(method, seen))
+        if not isinstance(outcome, NoAnswer) and outcome.status == 403:
+            self._await_ready()
+            outcome = self.exchange(method, path + query, body, lambda seen: self._again(method, seen))
         if isinstance(outcome, NoAnswer):
             raise outcome
         answer = _object(outcome)
         if outcome.ok and answer is not None:
             return answer
         raise self._failure(outcome, answer, doing)
+
+    def _await_ready(self) -> None:
+        """Wait until the server is ready, within the time-out. While it starts, it forbids what its roles allow.
+
+        Source: https://kubernetes.io/docs/reference/using-api/health-checks/. Anyone may read this path, unless the
+        option --authorization-always-allow-paths excludes it.
+        """
+
+        def again(seen: Answer | NoAnswer) -> float:
+            return self.timeout if isinstance(seen, NoAnswer) or seen.status >= 500 else 0.0
+
+        self.exchange("GET", "/readyz", None, again)
 
     def _again(self, method: str, outcome: Answer | NoAnswer) -> float:
         if isinstance(outcome, NoAnswer):
