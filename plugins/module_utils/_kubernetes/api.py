@@ -130,7 +130,7 @@ class KubernetesApi(HttpClient):
                 raise
 
     def may(self, kind: Kind, namespace: str, verb: str) -> bool:
-        """Whether this login may do ``verb`` (SelfSubjectAccessReview). Changes nothing. Asks twice before it denies."""
+        """Whether this login may do ``verb`` (SelfSubjectAccessReview). Changes nothing. Asks twice."""
         attributes = {"group": kind.group, "resource": kind.plural, "namespace": namespace, "verb": verb}
         body = {
             "apiVersion": "authorization.k8s.io/v1",
