@@ -50,7 +50,7 @@ def together(results: Iterable[tuple[str, Mapping[str, Any]]]) -> Result:
     ]
     return Result(
         outcomes=[_outcome(change) for change in changes],
-        extra={"clients": clients},
+        extra={"clients": clients, "failed_hosts": [host for host, _result in failed]},
         warnings=[str(text) for text in warnings],
         failure=_failure(failed) if failed else None,
     )

@@ -52,6 +52,12 @@ clients:
   elements: dict
   sample:
     - {name: settlement, changed: true, rc: 0, seconds: 1.2, error: null}
+failed_hosts:
+  description: The hosts that are unreachable, or on which an application failed.
+  returned: always
+  type: list
+  elements: str
+  sample: []
 changes:
   description: RV(switchback.kafka_dr.client_control#module:changes) of all hosts.
   returned: always

@@ -11,6 +11,7 @@ that takes over a killed run waits for these forks, as for all workers of the ki
 from __future__ import annotations
 
 import fcntl
+import gc
 import json
 import os
 import traceback
@@ -32,6 +33,8 @@ def begin(run: Callable[[], Mapping[str, Any]]) -> dict[str, Any]:
     number, path = mkstemp(prefix="client-", dir=constants.DEFAULT_LOCAL_TMP)
     fcntl.flock(number, fcntl.LOCK_EX)
     if os.fork() == 0:
+        # A collection would copy the memory that the fork shares.
+        gc.disable()
         try:
             os.write(number, json.dumps(_result(run), default=str).encode())
         finally:

@@ -29,11 +29,12 @@ KINDS: dict[str, dict[str, Any]] = {
     "identity": {"policy": "identity"},
     "secure": {"secure": True},
     "srm": {"engine": "srm"},
+    "strimzi": {"engine": "strimzi"},
 }
 
 
 @pytest.fixture(
-    params=["default", *(pytest.param(kind, marks=pytest.mark.soak) for kind in ("identity", "secure", "srm"))]
+    params=["default", *(pytest.param(kind, marks=pytest.mark.soak) for kind in KINDS if kind != "default")]
 )
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Under load on P."""

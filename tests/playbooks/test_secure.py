@@ -24,6 +24,7 @@ from confluent_kafka.admin import (
 )
 
 from brokers import admin
+from drafts import drafted
 from lab.lab import Lab
 from scenario import Scenario, totals
 from schemas import faults
@@ -95,6 +96,10 @@ def test_a_cutoff_moves_the_applications(secured: Scenario, lab: Lab) -> None:
     assert {checks[name] for name in ("drained", "committed_offsets", "first_write", "groups", "fence")} == {"PROVEN"}
     assert refusal(lab, "P") == KafkaError.TOPIC_AUTHORIZATION_FAILED
     secured.traffic(1000)
+
+
+def test_discover_reads_the_clusters_and_finds_no_drift(secured: Scenario) -> None:
+    drafted(secured)
 
 
 def test_a_failback_loses_nothing(secured: Scenario, lab: Lab) -> None:

@@ -20,6 +20,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
 from brokers import admin
 from disasters import forgotten
+from drafts import drafted
 from kills import kill_in_phase
 from lab.lab import Lab
 from lagging import slow
@@ -183,6 +184,10 @@ def test_enabling_again_changes_nothing_and_sends_few_requests(pair: Scenario) -
     counts = {alias: len(rows) for alias, rows in asked.items()}
     assert max(counts.values()) <= REQUESTS, {alias: [row["path"] for row in rows] for alias, rows in asked.items()}
     print(f"enable again: {done['seconds']:.1f} s, requests {counts}")
+
+
+def test_discover_reads_the_flows_and_finds_no_drift(pair: Scenario) -> None:
+    assert drafted(pair)["kafka_dr_engine"] == "srm"
 
 
 def test_status_reports_a_changed_site_that_was_not_restarted(pair: Scenario) -> None:

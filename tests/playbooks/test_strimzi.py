@@ -9,6 +9,7 @@ The operators drive the lab's real workers, so MirrorMaker 2 is real.
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
@@ -21,6 +22,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
 from brokers import admin
 from disasters import forgotten
+from drafts import drafted
 from kills import beginning, disturbed, kill_in_phase
 from kube_apiserver import missing, undefine, until
 from kube_lab import KubeLab
@@ -309,6 +311,43 @@ def test_an_operator_with_a_fault_does_not_harm_a_move(
     harmless(counted(pair), 0)
 
 
+def refuse(place: KubeLab) -> None:
+    """The API server ends, and is started again after 5 s."""
+    place.server.server.stop()
+    threading.Timer(5.0, place.server.server.start).start()
+
+
+def freeze(place: KubeLab) -> None:
+    """The API server accepts connections, but does not answer for 5 s."""
+    process = place.server.server.process
+    process.send_signal(signal.SIGSTOP)
+    threading.Timer(5.0, process.send_signal, [signal.SIGCONT]).start()
+
+
+@pytest.mark.parametrize(
+    ("phase", "fault"),
+    [
+        pytest.param(phase, fault, marks=[] if phase in ("drain", "barrier") else [pytest.mark.soak])
+        for phase in ("stop_producers", "drain", "stop_consumers", "barrier", "start", "flows")
+        for fault in (refuse, freeze)
+    ],
+)
+def test_an_api_server_that_is_away_does_not_harm_a_move(
+    pair: Scenario, phase: str, fault: Callable[[KubeLab], None]
+) -> None:
+    pair.traffic(500)
+    place = kubernetes(pair)
+
+    def act(_run: subprocess.Popen[bytes]) -> None:
+        fault(place)
+
+    rc, output = disturbed(pair, beginning(phase), "failover_cutoff", {"kafka_dr_confirm": "B"}, act)
+    assert rc == 0, output[-3000:]
+    assert pair.move("failback", "P")["outcome"] == "completed"
+    pair.traffic(500)
+    harmless(counted(pair), 0)
+
+
 def test_a_resource_that_another_field_manager_takes_during_a_run_is_refused(pair: Scenario) -> None:
     place = kubernetes(pair)
     other = place.server.kube(manager="argocd-controller")
@@ -362,6 +401,14 @@ def test_a_lost_cluster_is_left_and_comes_back_with_its_unreplicated_records(pai
     pair.traffic(500)
     found = counted(pair)
     assert (found["lost"], found["phantom"]) == (0, 0)
+
+
+def test_discover_reads_the_connectors_and_finds_no_drift(pair: Scenario) -> None:
+    before = kubernetes(pair).specs()
+    draft = drafted(pair)
+    assert (draft["kafka_dr_engine"], sorted(draft["kafka_dr_strimzi"])) == ("strimzi", ["B", "P"])
+    assert kubernetes(pair).token_file.read_text() not in json.dumps(draft)
+    assert kubernetes(pair).specs() == before
 
 
 def test_the_audit_proves_records_and_offsets(pair: Scenario) -> None:
@@ -448,3 +495,37 @@ def test_identity_seeds_the_flow_back_once(identity: Scenario, fault: Callable[[
     assert identity.move("failback", "P")["outcome"] == "completed"
     identity.traffic(500)
     replicated_once(identity)
+
+
+# ---- secured listeners
+
+
+@pytest.fixture(scope="module")
+def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+    """Both clusters have TLS, SCRAM and an authorizer."""
+    reason = missing()
+    if reason:
+        pytest.skip(reason)
+    folder = tmp_path_factory.mktemp("secured")
+    with Scenario(folder, partitions=4, clients=CLIENTS, engine="strimzi", secure=True).up() as made:
+        yield made
+
+
+@pytest.mark.soak
+def test_no_resource_has_a_password_and_the_applications_move_there_and_back(secured: Scenario) -> None:
+    secured.playbook("enable", {"kafka_dr_confirm": "P"})
+    resources = json.dumps(kubernetes(secured).specs())
+    assert "${file:" in resources
+    passwords = [
+        line.split("=", 1)[1]
+        for line in (secured.folder / "secure" / "passwords.properties").read_text().splitlines()
+        if "=" in line
+    ]
+    assert passwords
+    assert not [password for password in passwords if password in resources]
+    secured.start()
+    for playbook, to in (("failover_cutoff", "B"), ("failback", "P")):
+        secured.traffic(1000)
+        assert secured.move(playbook, to)["outcome"] == "completed"
+    secured.traffic(500)
+    harmless(counted(secured), 0)

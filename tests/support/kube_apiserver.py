@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import secrets
+import signal
 import socket
 import ssl
 import subprocess
@@ -28,6 +29,24 @@ _BUILD = ["bash", str(ROOT / "tests" / "support" / "kubernetes.sh")]
 _ETCD = ("--unsafe-no-fsync", "--log-level", "error", "--listen-peer-urls", "http://127.0.0.1:0")
 
 
+class Server:
+    """A process that can be ended and started again."""
+
+    def __init__(self, folder: Path, command: list[str]) -> None:
+        self._folder, self._command = folder, command
+        self.start()
+
+    def start(self) -> None:
+        with (self._folder / f"{Path(self._command[0]).name}.log").open("ab") as log:
+            command = ["nice", "-n", "15", *self._command]
+            self.process = subprocess.Popen(command, stdout=log, stderr=log, cwd=self._folder)
+
+    def stop(self) -> None:
+        """End it, also if it is frozen."""
+        self.process.send_signal(signal.SIGCONT)
+        end(self.process)
+
+
 @dataclass(frozen=True)
 class Cluster:
     """A running API server."""
@@ -36,6 +55,8 @@ class Cluster:
     ca: Path
     #: Token by user. ``admin`` may do everything; ``dr`` and ``nothing`` have no rights at first.
     tokens: dict[str, str]
+    #: kube-apiserver; etcd keeps running without it.
+    server: Server
 
     def kube(self, user: str = "admin", manager: str = "kubectl") -> Kube:
         return Kube(self.url, self.tokens[user], str(self.ca), manager)
@@ -120,11 +141,11 @@ def _start(folder: Path, stack: ExitStack) -> Cluster:
     etcd = f"http://127.0.0.1:{ports[0]}"
     url = f"https://127.0.0.1:{ports[1]}"
     own = ["--data-dir", str(folder / "etcd"), "--listen-client-urls", etcd, "--advertise-client-urls", etcd]
-    started = [_process(folder, stack, [f"{built}/etcd", *own, *_ETCD])]
+    started = [Server(folder, [f"{built}/etcd", *own, *_ETCD])]
+    stack.callback(started[0].stop)
     started.append(
-        _process(
+        Server(
             folder,
-            stack,
             [
                 f"{built}/kube-apiserver",
                 f"--etcd-servers={etcd}",
@@ -144,16 +165,10 @@ def _start(folder: Path, stack: ExitStack) -> Cluster:
             ],
         )
     )
-    cluster = Cluster(url, keys.ca, tokens)
+    stack.callback(started[1].stop)
+    cluster = Cluster(url, keys.ca, tokens, started[1])
     _await_ready(cluster, started, folder)
     return cluster
-
-
-def _process(folder: Path, stack: ExitStack, command: list[str]) -> subprocess.Popen[bytes]:
-    log = stack.enter_context((folder / f"{Path(command[0]).name}.log").open("wb"))
-    process = subprocess.Popen(["nice", "-n", "15", *command], stdout=log, stderr=log, cwd=folder)
-    stack.callback(end, process)
-    return process
 
 
 def end(process: subprocess.Popen[bytes]) -> None:
@@ -166,11 +181,11 @@ def end(process: subprocess.Popen[bytes]) -> None:
         process.wait()
 
 
-def _await_ready(cluster: Cluster, started: list[subprocess.Popen[bytes]], folder: Path) -> None:
+def _await_ready(cluster: Cluster, started: list[Server], folder: Path) -> None:
     end = time.monotonic() + READY_SECONDS
     last = ""
     while time.monotonic() < end:
-        ended = [process for process in started if process.poll() is not None]
+        ended = [server.process for server in started if server.process.poll() is not None]
         assert not ended, f"A server ended with {ended[0].returncode}; see the logs in {folder}"
         try:
             # A custom resource needs the default namespace, which appears last.

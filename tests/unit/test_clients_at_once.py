@@ -139,7 +139,9 @@ def test_one_host_that_is_unreachable_is_named_once(tmp_path: Path) -> None:
 def test_a_host_without_a_result_is_a_failure(result: dict[str, Any]) -> None:
     done = {"clients": [{"name": "a"}]}
     assert together([("h1", done)]).failure is None
-    failure = together([("h1", done), ("h2", result)]).failure
+    both = together([("h1", done), ("h2", result)])
+    assert both.extra["failed_hosts"] == ["h2"]
+    failure = both.failure
     assert failure is not None
     assert "h2" in failure.message
     assert failure.hint

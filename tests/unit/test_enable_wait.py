@@ -33,7 +33,7 @@ def wait(monkeypatch: pytest.MonkeyPatch, started: list[int]) -> Waited[dict[str
         "wait_until",
         lambda *args: wait_until(*args, clock=(lambda: now[0], lambda seconds: now.__setitem__(0, now[0] + seconds))),
     )
-    pair: Any = type("Pair", (), {"refresh": lambda self: None})()
+    pair: Any = type("Pair", (), {"refresh": lambda self: None, "groups": ()})()
     request: Any = type("Request", (), {"bounds": Bounds(3600.0, 1.0, STALL)})()
     return module._wait_flowing(pair, request)
 

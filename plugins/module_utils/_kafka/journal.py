@@ -48,8 +48,8 @@ class Appender:
     (KIP-98). Claim first, then read the journal and decide: an append succeeds only if no other writer has claimed the
     journal since.
 
-    Create this object before reading the journal. A client that has just connected finds no coordinator, and retries
-    only after half a second.
+    A client without a connection to a broker that the metadata name finds no coordinator, and retries only after half a
+    second. So the constructor connects.
     """
 
     def __init__(self, kafka: Kafka, topic: str, pair: str) -> None:
@@ -65,10 +65,14 @@ class Appender:
                 # limit.
                 "compression.type": "gzip",
                 "message.max.bytes": 100_000_000,
+                # librdkafka waits half of this before it connects to a second broker.
+                "reconnect.backoff.ms": 20,
             }
         )
         with suppress(KafkaException):
-            producer.list_topics(self._topic, self._kafka.timeout)
+            # The first response names the brokers, and the second one comes from a connection to one of them.
+            for _attempt in range(2):
+                producer.list_topics(self._topic, self._kafka.timeout)
         return producer
 
     def claim(self) -> None:

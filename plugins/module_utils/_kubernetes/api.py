@@ -31,6 +31,8 @@ MANAGER = "switchback.kafka_dr"
 PEER = Peer("Kubernetes", "kubernetes", "an API server", "https://host:6443")
 _WRITE = f"?fieldManager={MANAGER}&fieldValidation=Strict"
 _STRICT, _NO_PATH = "strict decoding error", "404 page not found"
+# A server that was started again forbids this path too, for 0.1 s on a machine that has nothing else to do.
+_FORBIDDEN_SECONDS = 5.0
 _CODES = {403: "kubernetes_forbidden", 404: "kubernetes_not_found", 409: "kubernetes_conflict"}
 
 #: A resource as the API server returns it.
@@ -140,14 +142,32 @@ class KubernetesApi(HttpClient):
         answer = self.call("POST", "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", body)
         return bool((answer.get("status") or {}).get("allowed"))
 
+    def await_ready(self) -> None:
+        """Wait until the server is ready, within the time-out. For a moment after its start it forbids everything.
+
+        Source: https://kubernetes.io/docs/reference/using-api/health-checks/. Anyone may read this path, unless the
+        option --authorization-always-allow-paths excludes it.
+        """
+
+        def again(seen: Answer | NoAnswer) -> float:
+            if isinstance(seen, NoAnswer) or seen.status >= 500:
+                return self.timeout
+            return _FORBIDDEN_SECONDS if seen.status == 403 else 0.0
+
+        self.exchange("GET", "/readyz", None, again)
+
     def call(self, method: str, path: str, body: Any = None, query: str = "") -> dict[str, Any]:
         """Send a request and return the JSON object of the response.
 
         Repeated within the time-out: a request that the server did not receive, and one that it asks to repeat (429,
-        502, 503, 504). A read is also repeated after a lost connection and a 500.
+        502, 503, 504). A read is also repeated after a lost connection and a 500. A request that is forbidden (403) is
+        repeated once.
         """
         doing = f"{method} {path}"
         outcome = self.exchange(method, path + query, body, lambda seen: self._again(method, seen))
+        if not isinstance(outcome, NoAnswer) and outcome.status == 403:
+            self.await_ready()
+            outcome = self.exchange(method, path + query, body, lambda seen: self._again(method, seen))
         if isinstance(outcome, NoAnswer):
             raise outcome
         answer = _object(outcome)

@@ -72,7 +72,24 @@ def test_each_refusal_has_its_code(server: ScriptedServer, answer: tuple[int, An
     server.endless = answer
     found, message = code_of(server, timeout=0.3)
     assert (found, server.url in message) == (code, True)
-    assert len(server.asked) == 1
+    # A server that has just started forbids everything, its health too.
+    asked = [path for _method, path, *_rest in server.asked if path != "/readyz"]
+    assert asked == ([PATH, PATH] if answer[0] == 403 else [PATH])
+
+
+FORBIDDEN = status(403, 'User "dr" cannot get path "/apis/kafka.strimzi.io"')
+
+
+@pytest.mark.parametrize("method", ["GET", "PATCH"])
+def test_a_server_that_has_not_read_its_roles_is_waited_for(server: ScriptedServer, method: str) -> None:
+    server.answers = [
+        FORBIDDEN,
+        FORBIDDEN,
+        (500, "[-]poststarthook/rbac/bootstrap-roles failed"),
+        (200, "ok"),
+        (200, {}),
+    ]
+    assert api(server, 5.0).call(method, PATH, None if method == "GET" else {}) == {}
 
 
 def test_an_error_that_lasts_ends_within_the_time_out(server: ScriptedServer) -> None:

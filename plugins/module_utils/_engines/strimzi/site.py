@@ -144,11 +144,10 @@ class Site:
 
     def require_rights(self) -> None:
         """Raise ``rights_missing`` with every right that this account lacks in the namespace."""
-        missing = []
-        for plural, verbs in _RIGHTS.items():
-            kind = CONFIG_MAPS if plural == CONFIG_MAPS.plural else self.kind(plural)
-            lacking = [verb for verb in verbs if not self.api.may(kind, self.namespace, verb)]
-            missing += [f"{', '.join(lacking)} {plural}"] if lacking else []
+        missing = self._missing_rights()
+        if missing:
+            self.api.await_ready()
+            missing = self._missing_rights()
         if missing:
             raise DrError(
                 "rights_missing",
@@ -157,6 +156,14 @@ class Site:
                 "Apply the Role and the RoleBinding of docs/kubernetes.md, then start the same playbook again.",
                 self.api.url,
             )
+
+    def _missing_rights(self) -> list[str]:
+        missing = []
+        for plural, verbs in _RIGHTS.items():
+            kind = CONFIG_MAPS if plural == CONFIG_MAPS.plural else self.kind(plural)
+            lacking = [verb for verb in verbs if not self.api.may(kind, self.namespace, verb)]
+            missing += [f"{', '.join(lacking)} {plural}"] if lacking else []
+        return missing
 
 
 def old_operator(site: Site, what: str) -> DrError:

@@ -160,6 +160,7 @@ class _FailedSince:
 
 def _once(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     view = _flowing_view(pair, moving_limit=_MOVING_LIMIT)
+    view.update(_group_parts(_groups_everywhere(pair)))
     # Not in waits: they run while applications are stopped.
     view["unjoined"] = [row for source in _sources(pair) for row in unjoined(pair.kafka[source], pair.spec, source)]
     return Waited("done", view, 0.0, 1)
@@ -175,7 +176,11 @@ def _wait_flowing(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     def done(view: dict[str, Any]) -> bool:
         return view["verdict"] == PROVEN or bool(view["hopeless"])
 
-    return wait_until(observe, done, request.bounds, _LeastLeft())
+    waited = wait_until(observe, done, request.bounds, _LeastLeft())
+    # They do not decide, and there may be hundreds of them.
+    groups = wait_until(lambda: _groups_everywhere(pair), lambda _groups: True, request.bounds).state
+    waited.state.update(_group_parts(groups))
+    return waited
 
 
 class _LeastLeft:
@@ -299,7 +304,6 @@ def _alive(before: FlowObservation, after: FlowObservation) -> set[Partition]:
 
 def _flowing_view(pair: Pair, moving_limit: float, failed: _FailedSince | None = None) -> dict[str, Any]:
     judged = judged_flows(pair, observe_flows(pair), moving_limit)
-    groups = on_each(pair.kafka, lambda alias: _group_statuses(pair, alias)) if pair.groups else {}
     missing = [f"{observation.name}: {finding.reason}" for observation, finding in judged if finding.verdict != PROVEN]
     missing += [
         f"{observation.name}: {problem}" for observation, _finding in judged for problem in observation.problems
@@ -313,7 +317,7 @@ def _flowing_view(pair: Pair, moving_limit: float, failed: _FailedSince | None =
     ]
     foreign = [finding for observation, _finding in judged for finding in _foreign_writes(pair, observation)]
     missing += [finding.reason for finding in foreign]
-    view = _view(judged, groups, list(dict.fromkeys(missing)))
+    view = _view(judged, {}, list(dict.fromkeys(missing)))
     view["not_observed"] = [finding.reason for finding in foreign if finding.verdict == UNKNOWN]
     view["hopeless"] = (
         failed.hopeless([observation for observation, _finding in judged], None, time.monotonic()) if failed else ""
@@ -478,6 +482,19 @@ def _view(
         "missing": missing,
         "not_observed": [],
         "unjoined": None,
+        "flows": [flow_row(observation, finding) for observation, finding in judged],
+        **_group_parts(groups),
+    }
+
+
+def _groups_everywhere(pair: Pair) -> dict[str, dict[str, GroupStatus]]:
+    """Observe the groups on each cluster."""
+    return on_each(pair.kafka, lambda alias: _group_statuses(pair, alias)) if pair.groups else {}
+
+
+def _group_parts(groups: Mapping[str, Mapping[str, GroupStatus]]) -> dict[str, Any]:
+    """Return the parts of the status that are about groups."""
+    return {
         "undeclared_topics": [
             {"group": name, "alias": alias, "topics": list(observation.undeclared_topics)}
             for alias, observations in groups.items()
@@ -490,7 +507,6 @@ def _view(
             for observation in observations.values()
             for row in observation.out_of_scope
         ],
-        "flows": [flow_row(observation, finding) for observation, finding in judged],
         "groups": [
             row
             for alias, observations in groups.items()
