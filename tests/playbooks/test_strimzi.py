@@ -136,6 +136,14 @@ def test_enabling_again_writes_nothing(pair: Scenario) -> None:
     assert kubernetes(pair).specs() == before
 
 
+def test_discover_reads_the_connectors_and_finds_no_drift(pair: Scenario) -> None:
+    before = kubernetes(pair).specs()
+    draft = drafted(pair)
+    assert (draft["kafka_dr_engine"], sorted(draft["kafka_dr_strimzi"])) == ("strimzi", ["B", "P"])
+    assert kubernetes(pair).token_file.read_text() not in json.dumps(draft)
+    assert kubernetes(pair).specs() == before
+
+
 def test_status_and_readiness_write_nothing(pair: Scenario) -> None:
     before = kubernetes(pair).specs()
     pair.playbook("status")
@@ -401,14 +409,6 @@ def test_a_lost_cluster_is_left_and_comes_back_with_its_unreplicated_records(pai
     pair.traffic(500)
     found = counted(pair)
     assert (found["lost"], found["phantom"]) == (0, 0)
-
-
-def test_discover_reads_the_connectors_and_finds_no_drift(pair: Scenario) -> None:
-    before = kubernetes(pair).specs()
-    draft = drafted(pair)
-    assert (draft["kafka_dr_engine"], sorted(draft["kafka_dr_strimzi"])) == ("strimzi", ["B", "P"])
-    assert kubernetes(pair).token_file.read_text() not in json.dumps(draft)
-    assert kubernetes(pair).specs() == before
 
 
 def test_the_audit_proves_records_and_offsets(pair: Scenario) -> None:

@@ -9,6 +9,7 @@ The workers of the lab are those of the KafkaConnects. They stay processes of th
 
 from __future__ import annotations
 
+import json
 import signal
 import subprocess
 import sys
@@ -20,6 +21,7 @@ from typing import Any
 import yaml
 
 from kube_apiserver import ROOT, Cluster, define, end, running, until
+from lab.lab import Lab
 from strimzi.kube import Kube
 from strimzi_crds import GROUP
 
@@ -36,6 +38,7 @@ class KubeLab:
         self._stack = ExitStack()
         self._operators: dict[str, subprocess.Popen[bytes]] = {}
         self._workers: dict[str, str] = {}
+        self._client: dict[str, str] = {}
         self._server: Cluster | None = None
 
     @property
@@ -62,6 +65,7 @@ class KubeLab:
             self._server = self._stack.enter_context(running(self._folder))
             self.renew(self.server.tokens["dr"])
         define(self.kube, self._version)
+        self._client = Lab(inventory.parent, quiet=True).connect_client()
         for alias, cluster in lab["clusters"].items():
             self._prepare(alias, cluster["bootstrap_servers"])
             self._workers[alias] = cluster["connect_url"]
@@ -91,6 +95,10 @@ class KubeLab:
         place = ["--namespace", namespace(alias), "--connect", connect(alias), "--workers", self._workers[alias]]
         kind = ["--version", self._version, "--delay", str(delay)]
         login = ["--url", self.server.url, "--ca", str(self.server.ca), "--token-file", str(token)]
+        client = self._folder / "workers.json"
+        client.touch(mode=0o600)
+        client.write_text(json.dumps(self._client))
+        login += ["--workers-client", str(client)]
         with (self._folder / f"operator-{alias}.log").open("ab") as log:
             command = [sys.executable, str(_OPERATOR), *login, *place, *kind]
             self._operators[alias] = subprocess.Popen(command, stdout=log, stderr=log)
@@ -184,7 +192,8 @@ class KubeLab:
         """Change the inventory that the lab wrote for the engine ``connect``."""
         variables = yaml.safe_load(path.read_text())
         for cluster in variables["kafka_dr_clusters"].values():
-            cluster.pop("connect_url", None)
+            for key in ("connect_url", "connect_client"):
+                cluster.pop(key, None)
         variables |= {"kafka_dr_engine": "strimzi", "kafka_dr_strimzi": self.sites()}
         path.write_text(yaml.safe_dump(variables, sort_keys=False))
 

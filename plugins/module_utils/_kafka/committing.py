@@ -17,7 +17,7 @@ from .._core.waiting import Bounds, wait_until
 from .._module import Result
 from . import groups as kafka_groups
 from .client import Kafka
-from .topics import describe, known_ranges
+from .topics import describe, try_log_ranges
 
 __all__ = ["commit_offsets"]
 
@@ -75,7 +75,9 @@ def _observe(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dic
         for topic, number in committed_offsets
         if number < (counts[topic] or 0)
     }
-    ranges = known_ranges(kafka, existing)
+    # A leader that is just being elected is waited for.
+    reported = try_log_ranges(kafka, existing)
+    ranges = {partition: None if isinstance(span, str) else span for partition, span in reported.items()}
     before = kafka_groups.committed_offsets(kafka, list(wanted))
     # Last, so that little time passes between the check that a group has no members and the commit.
     states = kafka_groups.describe(kafka, list(wanted))

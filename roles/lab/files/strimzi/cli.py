@@ -30,6 +30,7 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--namespace", required=True)
     result.add_argument("--connect", required=True, help="name of the KafkaConnect")
     result.add_argument("--workers", required=True, help="REST address of the Connect workers that it stands for")
+    result.add_argument("--workers-client", type=Path, help="JSON file with url_username, url_password and ca_path")
     result.add_argument("--version", default="0.49.1", help="the version to behave like")
     result.add_argument("--interval", type=float, default=120.0, help="seconds between full reconciliations")
     result.add_argument("--delay", type=float, default=0.0, help="seconds before each reconciliation")
@@ -39,7 +40,8 @@ def parser() -> argparse.ArgumentParser:
 def main() -> int:
     options = parser().parse_args()
     kube = Kube(options.url, options.token_file.read_text().strip(), options.ca, MANAGER)
-    workers = RestWorkers(options.workers)
+    client = json.loads(options.workers_client.read_text()) if options.workers_client else {}
+    workers = RestWorkers(options.workers, client)
     operator = Operator(kube, workers, options.namespace, options.connect, options.version, options.interval)
     operator.delay = options.delay
     ended = threading.Event()

@@ -5,8 +5,11 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
+import ssl
+from collections.abc import Mapping
 from typing import Any, Protocol
 from urllib.parse import quote, urlsplit
 
@@ -29,14 +32,25 @@ class Workers(Protocol):
 
 
 class RestWorkers:
-    def __init__(self, url: str) -> None:
-        self._address = urlsplit(url).netloc
+    """``client``: url_username, url_password and ca_path of workers that need them."""
+
+    def __init__(self, url: str, client: Mapping[str, str]) -> None:
+        self._address, self._headers = urlsplit(url).netloc, {"Content-Type": "application/json"}
+        self._context = ssl.create_default_context(cafile=client["ca_path"]) if "ca_path" in client else None
+        if "url_username" in client:
+            login = f"{client['url_username']}:{client['url_password']}".encode()
+            self._headers["Authorization"] = f"Basic {base64.b64encode(login).decode()}"
+
+    def _connection(self) -> http.client.HTTPConnection:
+        if self._context is None:
+            return http.client.HTTPConnection(self._address, timeout=SECONDS)
+        return http.client.HTTPSConnection(self._address, timeout=SECONDS, context=self._context)
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
-        connection = http.client.HTTPConnection(self._address, timeout=SECONDS)
+        connection = self._connection()
         try:
             data = None if body is None else json.dumps(body)
-            connection.request(method, path, data, {"Content-Type": "application/json"})
+            connection.request(method, path, data, self._headers)
             answer = connection.getresponse()
             text = answer.read().decode("utf-8", "replace")
         except (OSError, http.client.HTTPException) as error:
