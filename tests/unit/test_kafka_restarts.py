@@ -98,9 +98,9 @@ class ScriptedKafka(Kafka):
         self.connections = 0
         super().__init__("127.0.0.1:1", {}, timeout)
 
-    def reconnect(self) -> None:
-        self.admin = self._script  # type: ignore[assignment]
+    def _connected(self) -> Any:
         self.connections += 1
+        return self._script
 
 
 def kafka(*outcomes: Any, timeout: float = 5.0) -> ScriptedKafka:
@@ -275,3 +275,14 @@ def test_settings_are_read_only_for_topics_that_are_not_in_sync(monkeypatch: pyt
     assert topics.refusing_writes(kafka(), [state(1)]) == [
         '"T" has too few in-sync replicas: 1, and min.insync.replicas is 2'
     ]
+
+
+def test_a_request_survives_a_new_client_of_another_thread() -> None:
+    """Else librdkafka ends it with _DESTROY, which is no answer of a broker."""
+    kafka = Kafka("127.0.0.1:1", {}, 2.0)
+    pending = kafka.admin.describe_cluster(request_timeout=0.5)
+    kafka.reconnect()
+    with pytest.raises(Unreachable) as error:
+        kafka.settle(pending, "describe the cluster")
+    assert error.value.retriable
+    assert "terminat" not in error.value.message

@@ -130,7 +130,9 @@ class Kafka:
             "error_cb": self._note,
             "logger": _SILENT,
         }
-        self.reconnect()
+        # Former admin clients with the moment of their replacement: requests in other threads end with their client.
+        self._former: list[tuple[float, AdminClient]] = []
+        self.admin = self._connected()
         self.cluster_id = ""
         self.brokers = 0
         # Whether topics.require_all_visible() has passed.
@@ -147,8 +149,15 @@ class Kafka:
 
     def reconnect(self) -> None:
         """Use a new admin client, which knows no coordinator yet."""
+        now = time.monotonic()
+        # No request lasts longer, see `result`.
+        self._former = [(since, admin) for since, admin in self._former if now - since < self.timeout + 5]
+        self._former.append((now, self.admin))
+        self.admin = self._connected()
+
+    def _connected(self) -> AdminClient:
         try:
-            self.admin = _GuardedAdmin({"socket.timeout.ms": int(self.timeout * 1000), **self._config})
+            return _GuardedAdmin({"socket.timeout.ms": int(self.timeout * 1000), **self._config})
         except KafkaException as error:
             raise kafka_error(error, "create a Kafka client", self.bootstrap_servers) from error
 
