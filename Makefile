@@ -253,9 +253,9 @@ chaos: setup  ## cutovers that are killed, or whose clusters are hurt, and start
 	@python tests/chaos $(if $(ONLY),'--only=$(ONLY)') $(if $(SEED),'--seed=$(SEED)')
 
 .PHONY: compatibility
-compatibility: setup classes  ## a round trip and the audit with each pair of Kafka versions; ONLY=<version>, PAGE=1: the page alone
+compatibility: setup classes  ## a round trip and the audit with each pair of Kafka versions; ONLY=<version>, PAGE=1: the page alone, LIBRARIES=1
 	$(SAY) 'compatibility: an hour or so; build/compatibility/report.json and docs/compatibility.md'
-	@python tests/compatibility $(if $(ONLY),'--only=$(ONLY)') $(if $(PAGE),--page)
+	@python tests/compatibility $(if $(ONLY),'--only=$(ONLY)') $(if $(PAGE),--page) $(if $(LIBRARIES),--libraries)
 
 .PHONY: kerberos
 kerberos: setup  ## modules, Connect and Spark against a real KDC, with a confluent-kafka built for it

@@ -6,12 +6,18 @@
 Results are in build/compatibility/report.json. A row that passed or was refused as expected replaces the one in
 results.json beside this file, from which docs/compatibility.md is generated. ``--only=<version>``: the rows with that
 version. ``--page``: only generate the page.
+
+``--libraries``: instead, the newest Kafka with each set of libraries of the controller, in environments of their own
+below build/libraries. The results are in libraries.json beside this file.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import shutil
+import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -19,8 +25,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "roles/lab/files", "build/collections")]
 
-from compatibility import FAILED, ROWS, Versions, run_row  # noqa: E402 - beside the path above
-from compatibility_page import PAGE, RESULTS, merged, page  # noqa: E402
+from compatibility import FAILED, LIBRARIES, NEWEST, ROWS, Libraries, Versions, run_row  # noqa: E402 - the path above
+from compatibility_page import LIBRARY_RESULTS, PAGE, RESULTS, merged, page, read  # noqa: E402
 from scenario import Scenario  # noqa: E402
 from schemas import require_valid  # noqa: E402
 
@@ -33,12 +39,24 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="tests/compatibility", description=__doc__)
     parser.add_argument("--only", default="", help="the rows with this version, or with this name")
     parser.add_argument("--page", action="store_true", help="only generate the page")
+    parser.add_argument("--libraries", action="store_true", help="the newest Kafka with each set of libraries")
+    parser.add_argument("--into", type=Path, help="write the outcome of the last row there, and keep no result")
     options = parser.parse_args()
+    if options.into:
+        outcome = run_row(Versions(NEWEST, NEWEST), options.into.with_suffix(""))
+        options.into.write_text(json.dumps(asdict(outcome)))
+        return 0
+    if options.libraries:
+        failed = [text for row in LIBRARIES if options.only in row.name and (text := _with_libraries(row))]
+        return _finish(failed)
     rows = [row for row in ROWS if not options.only or options.only in (*row.all, row.name)]
     if not rows:
         parser.error(f"no row has the version {options.only}; the rows are {', '.join(row.name for row in ROWS)}")
-    failed = [] if options.page else _run(rows)
-    PAGE.write_text(page(json.loads(RESULTS.read_text())), encoding="utf-8")
+    return _finish([] if options.page else _run(rows))
+
+
+def _finish(failed: list[str]) -> int:
+    PAGE.write_text(page(read(RESULTS), read(LIBRARY_RESULTS)), encoding="utf-8")
     for text in failed:
         sys.stdout.write(f"FAILED {text}\n")
     return 1 if failed else 0
@@ -60,9 +78,39 @@ def _run(rows: list[Versions]) -> list[str]:
         if outcome.result == FAILED:
             failed.append(f"{row.name}: {outcome.text}")
         else:
-            kept = json.loads(RESULTS.read_text()) if RESULTS.exists() else []
-            RESULTS.write_text(json.dumps(merged(kept, asdict(outcome)), indent=2) + "\n")
+            RESULTS.write_text(json.dumps(merged(read(RESULTS), asdict(outcome)), indent=2) + "\n")
     return failed
+
+
+def _with_libraries(row: Libraries) -> str:
+    """Run the newest Kafka in an environment with these libraries. Return why that failed, or ""."""
+    sys.stdout.write(f"==> {row.name}\n")
+    sys.stdout.flush()
+    python = shutil.which(f"python{row.python}") or _of_pyenv(row.python)
+    if python is None:
+        return f"{row.name}: there is no python{row.python} here"
+    folder = ROOT / "build" / "libraries" / row.name
+    if not (folder / "bin" / "ansible-playbook").exists():
+        subprocess.run([python, "-m", "venv", "--clear", str(folder)], check=True)
+        wanted = row.packages((ROOT / "requirements-run.in").read_text().splitlines())
+        subprocess.run([str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet", *wanted], check=True)
+    into = FOLDER / f"{row.name}.json"
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "VIRTUAL_ENV": str(folder)}
+    command = [str(folder / "bin" / "python"), str(ROOT / "tests" / "compatibility"), f"--into={into}"]
+    subprocess.run(command, check=True, env=environment)
+    outcome = {**json.loads(into.read_text()), "versions": asdict(row)}
+    sys.stdout.write(f"    {outcome['result']} after {outcome['seconds']:.0f} s {outcome['text']}\n")
+    if outcome["result"] == FAILED:
+        return f"{row.name}: {outcome['text']}"
+    LIBRARY_RESULTS.write_text(json.dumps(merged(read(LIBRARY_RESULTS), outcome), indent=2) + "\n")
+    return ""
+
+
+def _of_pyenv(version: str) -> str | None:
+    """The interpreter of this version that pyenv has installed, although it is not on the path."""
+    found = sorted((Path.home() / ".pyenv" / "versions").glob(f"{version}.*/bin/python"))
+    return str(found[-1]) if found else None
 
 
 if __name__ == "__main__":

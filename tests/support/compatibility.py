@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,37 @@ ROWS = (
     Versions(NEWEST, NEWEST, "3.7.2", "3.7.2"),
     Versions("3.4.1", NEWEST, "3.9.1", NEWEST),
     Versions("3.6.2", "3.6.2", "3.6.2", "3.6.2", refused=True),
+)
+
+
+@dataclass(frozen=True)
+class Libraries:
+    """Python and the libraries of the controller, for a run with the newest Kafka."""
+
+    python: str
+    ansible_core: str
+    confluent_kafka: str
+
+    @property
+    def name(self) -> str:
+        """Unique in the table, and a name for a folder."""
+        return f"python-{self.python}_ansible-core-{self.ansible_core}_confluent-kafka-{self.confluent_kafka}"
+
+    def packages(self, pinned: Iterable[str]) -> list[str]:
+        """``pinned``: lines of requirements-run.in. This row's versions replace those of its libraries."""
+        own = {"ansible-core": self.ansible_core, "confluent-kafka": self.confluent_kafka}
+        others = [line for line in pinned if line and not line.startswith("#") and line.split("==")[0] not in own]
+        # Ansible requires a Jinja2 of its own choice.
+        return [f"{name}=={version}" for name, version in own.items()] + [
+            line for line in others if not line.startswith("jinja2")
+        ]
+
+
+#: The oldest libraries that the README allows, and the newest ones for each Python.
+LIBRARIES = (
+    Libraries("3.11", "2.19.0", "2.6.0"),
+    Libraries("3.12", "2.20.10", "2.11.1"),
+    Libraries("3.13", "2.21.5", "2.16.1"),
 )
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from compatibility import NOT_RUN, ROWS, Outcome
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "tests" / "compatibility" / "results.json"
+LIBRARY_RESULTS = RESULTS.with_name("libraries.json")
 PAGE = ROOT / "docs" / "compatibility.md"
 VERSIONS = ("p", "b", "workers_p", "workers_b")
 HEAD = """# Compatibility
@@ -25,6 +27,12 @@ Brokers below 3.3 run with ZooKeeper. The producer writes at least 100 records p
 
 | brokers P | brokers B | workers P | workers B | result | records | limited | date |
 |---|---|---|---|---|---|---|---|
+"""
+LIBRARY_HEAD = """
+`make compatibility LIBRARIES=1`: the last row with other libraries where Ansible runs.
+
+| Python | ansible-core | confluent-kafka | result | records | date |
+|---|---|---|---|---|---|
 """
 LIMITS = """
 ## Limits of old versions
@@ -44,12 +52,24 @@ def merged(kept: list[dict[str, Any]], new: dict[str, Any]) -> list[dict[str, An
     return [*(row for row in kept if row["versions"] != new["versions"]), new]
 
 
-def page(rows: list[dict[str, Any]]) -> str:
+def read(file: Path) -> list[dict[str, Any]]:
+    """The results in a file; none if it does not exist."""
+    rows: list[dict[str, Any]] = json.loads(file.read_text()) if file.exists() else []
+    return rows
+
+
+def page(rows: list[dict[str, Any]], libraries: list[dict[str, Any]]) -> str:
     """The text of the page. Rows with the oldest brokers come first. It also lists the rows that did not run."""
     missing = [asdict(Outcome(asdict(row), NOT_RUN, "")) for row in ROWS]
     known = [row["versions"] for row in rows]
     shown = [*rows, *(row for row in missing if row["versions"] not in known)]
-    return HEAD + "".join(map(_line, sorted(shown, key=_order))) + LIMITS
+    others = sorted(libraries, key=lambda row: [int(part) for part in row["versions"]["python"].split(".")])
+    return HEAD + "".join(map(_line, sorted(shown, key=_order))) + LIBRARY_HEAD + "".join(map(_other, others)) + LIMITS
+
+
+def _other(row: dict[str, Any]) -> str:
+    cells = [*row["versions"].values(), row["result"], row["acknowledged"] or "", row["at"][:10]]
+    return f"| {' | '.join(map(str, cells))} |\n"
 
 
 def _order(row: dict[str, Any]) -> list[list[int]]:
