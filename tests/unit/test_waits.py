@@ -432,6 +432,12 @@ def _flowing(trial: Trial) -> Any:
     return trial.module._wait_flowing(pair, stub(bounds=BOUNDS))
 
 
+@wait("kafka", "_pair/observation/status.py:_groups_at_last")
+def _groups_of_all(trial: Trial) -> Any:
+    trial.replace("_groups_everywhere", {})
+    return trial.module._groups_at_last(pair_of(trial), BOUNDS)
+
+
 @wait("flow", "_pair/observation/status.py:_wait_replicated")
 def _replicated(trial: Trial) -> Any:
     pair = pair_of(trial)

@@ -178,9 +178,13 @@ def _wait_flowing(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
 
     waited = wait_until(observe, done, request.bounds, _LeastLeft())
     # They do not decide, and there may be hundreds of them.
-    groups = wait_until(lambda: _groups_everywhere(pair), lambda _groups: True, request.bounds).state
-    waited.state.update(_group_parts(groups))
+    waited.state.update(_group_parts(_groups_at_last(pair, request.bounds)))
     return waited
+
+
+def _groups_at_last(pair: Pair, bounds: Bounds) -> dict[str, dict[str, GroupStatus]]:
+    """Observe the groups on each cluster, as soon as their coordinators respond."""
+    return wait_until(lambda: _groups_everywhere(pair), lambda _groups: True, bounds).state
 
 
 class _LeastLeft:
