@@ -85,27 +85,33 @@ class Libraries:
     python: str
     ansible_core: str
     confluent_kafka: str
+    pyspark: str
 
     @property
     def name(self) -> str:
         """Unique in the table, and a name for a folder."""
-        return f"python-{self.python}_ansible-core-{self.ansible_core}_confluent-kafka-{self.confluent_kafka}"
+        return "_".join((f"python-{self.python}", *(f"{name}-{version}" for name, version in self._own.items())))
+
+    @property
+    def _own(self) -> dict[str, str]:
+        return {
+            "ansible-core": self.ansible_core,
+            "confluent-kafka": self.confluent_kafka,
+            "pyspark": self.pyspark,
+        }
 
     def packages(self, pinned: Iterable[str]) -> list[str]:
-        """``pinned``: lines of requirements-run.in. This row's versions replace those of its libraries."""
-        own = {"ansible-core": self.ansible_core, "confluent-kafka": self.confluent_kafka}
-        others = [line for line in pinned if line and not line.startswith("#") and line.split("==")[0] not in own]
-        # Ansible requires a Jinja2 of its own choice.
-        return [f"{name}=={version}" for name, version in own.items()] + [
-            line for line in others if not line.startswith("jinja2")
-        ]
+        """``pinned``: lines of requirements-run.in. Ansible chooses its Jinja2, and this row has the other versions."""
+        chosen = {*self._own, "jinja2"}
+        others = [line for line in pinned if line and not line.startswith("#") and line.split("==")[0] not in chosen]
+        return [*(f"{name}=={version}" for name, version in self._own.items()), *others]
 
 
 #: The oldest libraries that the README allows, and the newest ones for each Python.
 LIBRARIES = (
-    Libraries("3.11", "2.19.0", "2.6.0"),
-    Libraries("3.12", "2.20.10", "2.11.1"),
-    Libraries("3.13", "2.21.5", "2.16.1"),
+    Libraries("3.11", "2.19.0", "2.6.0", "4.0.0"),
+    Libraries("3.12", "2.20.10", "2.11.1", "4.1.1"),
+    Libraries("3.13", "2.21.5", "2.16.1", "4.2.0"),
 )
 
 

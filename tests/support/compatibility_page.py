@@ -31,8 +31,8 @@ Brokers below 3.3 run with ZooKeeper. The producer writes at least 100 records p
 LIBRARY_HEAD = """
 `make compatibility LIBRARIES=1`: the last row with other libraries where Ansible runs.
 
-| Python | ansible-core | confluent-kafka | result | records | date |
-|---|---|---|---|---|---|
+| Python | ansible-core | confluent-kafka | PySpark | result | records | date |
+|---|---|---|---|---|---|---|
 """
 LIMITS = """
 ## Limits of old versions
