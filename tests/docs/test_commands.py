@@ -123,6 +123,7 @@ CHECKED = {
     "make chaos ONLY='default cutoff: frozen' SEED=23": ITSELF,
     "make check": ITSELF,
     "make compatibility": ITSELF,
+    "make compatibility LIBRARIES=1": ITSELF,
     "make diagrams": "tests/unit/test_docs_diagrams.py compares the files with the generator",
     "make docs": ITSELF,
     "make error-codes": "tests/unit/test_docs.py compares the page with the generator",
