@@ -44,7 +44,7 @@ LEFT_OUT = {"CHANGELOG.md", "error-codes.md"}
 PAGES = [page for place in PLACES for page in sorted(ROOT.glob(place)) if page.name not in LEFT_OUT]
 FENCE = re.compile(r"^ *```(\w*)\n(.*?)^ *```$", re.MULTILINE | re.DOTALL)
 SHELL = {"sh", "bash", "shell", "console"}
-DATA = {"yaml", "json", "text"}
+DATA = {"mermaid", "yaml", "json", "text"}
 PROGRAM = re.compile(
     r"(ansible(-[a-z]+)?|antsibull-[a-z]+|apt-get|bash|docker|dockerd|git|make|molecule|npm|pip|pre-commit|ps|pytest"
     r"|python3?|source|spark-submit|\./configure|(\S+/)?venv/bin/\S+|\.venv/bin/\S+) [^|]"
