@@ -28,7 +28,6 @@ sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "roles/lab/fi
 from compatibility import FAILED, LIBRARIES, NEWEST, ROWS, Libraries, Versions, run_row  # noqa: E402 - the path above
 from compatibility_page import LIBRARY_RESULTS, PAGE, RESULTS, merged, page, read  # noqa: E402
 from scenario import Scenario  # noqa: E402
-from schemas import require_valid  # noqa: E402
 
 FOLDER = ROOT / "build" / "compatibility"
 REPORT = FOLDER / "report.json"
@@ -64,6 +63,8 @@ def _finish(failed: list[str]) -> int:
 
 def _run(rows: list[Versions]) -> list[str]:
     """Run the rows one after the other, and write the reports after each. Return a line for each failed row."""
+    from schemas import require_valid  # needs a package that the environments of --libraries lack
+
     Scenario.inspect = staticmethod(require_valid)
     FOLDER.mkdir(parents=True, exist_ok=True)
     entries, failed = [], []
@@ -98,7 +99,8 @@ def _with_libraries(row: Libraries) -> str:
     FOLDER.mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "PATH": f"{folder / 'bin'}:{os.environ['PATH']}", "VIRTUAL_ENV": str(folder)}
     command = [str(folder / "bin" / "python"), str(ROOT / "tests" / "compatibility"), f"--into={into}"]
-    subprocess.run(command, check=True, env=environment)
+    if subprocess.run(command, check=False, env=environment).returncode:
+        return f"{row.name}: the run ended without an outcome"
     outcome = {**json.loads(into.read_text()), "versions": asdict(row)}
     sys.stdout.write(f"    {outcome['result']} after {outcome['seconds']:.0f} s {outcome['text']}\n")
     if outcome["result"] == FAILED:
