@@ -97,7 +97,9 @@ def _state(kafka: Kafka, group: str, future: Future[Any]) -> GroupState:
             return GroupState(group, ABSENT)
         raise kafka.explain(error, f'describe group "{group}"', ("group", group, "describe")) from error
     members = tuple(_member(member) for member in described.members)
-    kind = described.type.name.lower() if described.type is not None and described.type.name != "UNKNOWN" else None
+    # confluent-kafka 2.6 does not return the type.
+    found = getattr(described, "type", None)
+    kind = found.name.lower() if found is not None and found.name != "UNKNOWN" else None
     return GroupState(group, described.state.name, kind, members, described.partition_assignor or "")
 
 
