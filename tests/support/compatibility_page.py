@@ -20,16 +20,16 @@ VERSIONS = ("p", "b", "workers_p", "workers_b")
 HEAD = """# Compatibility
 
 `make compatibility` writes this page. Each row is a run with real clusters under load: `enable`, `failover_cutoff`,
-`failback`, `readiness` and `verify`. A row has passed if both cutovers proved their evidence, the ledgers of the
-applications show no record lost, skipped, repeated or out of order, and the audit is PROVEN.
+`failback`, `readiness` and `verify`. A row has passed if both cutovers proved their evidence, the ledgers
+show no record lost, skipped, repeated or out of order, and the audit is PROVEN.
 
-Brokers below 3.3 run with ZooKeeper. The producer writes at least 100 records per second to four partitions.
+Brokers below 3.3 use ZooKeeper. The producer writes 100 records/s to four partitions.
 
 | brokers P | brokers B | workers P | workers B | result | records | limited | date |
 |---|---|---|---|---|---|---|---|
 """
 LIBRARY_HEAD = """
-`make compatibility LIBRARIES=1`: the last row with other libraries where Ansible runs.
+`make compatibility LIBRARIES=1`: the last row, with other libraries.
 
 | Python | ansible-core | confluent-kafka | PySpark | result | records | date |
 |---|---|---|---|---|---|---|
