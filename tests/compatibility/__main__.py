@@ -39,15 +39,17 @@ def main() -> int:
     parser.add_argument("--only", default="", help="the rows with this version, or with this name")
     parser.add_argument("--page", action="store_true", help="only generate the page")
     parser.add_argument("--libraries", action="store_true", help="the newest Kafka with each set of libraries")
-    parser.add_argument("--into", type=Path, help="write the outcome of the last row there, and keep no result")
+    parser.add_argument("--into", type=Path, help="write the outcome of the newest Kafka there, and keep no result")
     options = parser.parse_args()
     if options.into:
         outcome = run_row(Versions(NEWEST, NEWEST), options.into.with_suffix(""))
         options.into.write_text(json.dumps(asdict(outcome)))
         return 0
     if options.libraries:
-        failed = [text for row in LIBRARIES if options.only in row.name and (text := _with_libraries(row))]
-        return _finish(failed)
+        chosen = [row for row in LIBRARIES if options.only in row.name]
+        if not chosen:
+            parser.error(f"no row is {options.only}; the rows are {', '.join(row.name for row in LIBRARIES)}")
+        return _finish([text for row in chosen if (text := _with_libraries(row))])
     rows = [row for row in ROWS if not options.only or options.only in (*row.all, row.name)]
     if not rows:
         parser.error(f"no row has the version {options.only}; the rows are {', '.join(row.name for row in ROWS)}")

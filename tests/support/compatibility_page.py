@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from compatibility import NOT_RUN, ROWS, Outcome
+from compatibility import LIBRARIES, NOT_RUN, ROWS, Libraries, Outcome, Versions
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "tests" / "compatibility" / "results.json"
@@ -20,16 +21,16 @@ VERSIONS = ("p", "b", "workers_p", "workers_b")
 HEAD = """# Compatibility
 
 `make compatibility` writes this page. Each row is a run with real clusters under load: `enable`, `failover_cutoff`,
-`failback`, `readiness` and `verify`. A row has passed if both cutovers proved their evidence, the ledgers
-show no record lost, skipped, repeated or out of order, and the audit is PROVEN.
+`failback`, `readiness` and `verify`. A row has passed if both cutovers proved their evidence, the ledgers of the
+applications show no record lost, skipped, repeated or out of order, and the audit is PROVEN.
 
-Brokers below 3.3 use ZooKeeper. The producer writes 100 records/s to four partitions.
+Brokers below 3.3 run with ZooKeeper. The producer writes at least 100 records per second to four partitions.
 
 | brokers P | brokers B | workers P | workers B | result | records | limited | date |
 |---|---|---|---|---|---|---|---|
 """
 LIBRARY_HEAD = """
-`make compatibility LIBRARIES=1`: the last row, with other libraries.
+`make compatibility LIBRARIES=1`: the newest Kafka, with other versions of Python and of the libraries.
 
 | Python | ansible-core | confluent-kafka | PySpark | result | records | date |
 |---|---|---|---|---|---|---|
@@ -60,11 +61,19 @@ def read(file: Path) -> list[dict[str, Any]]:
 
 def page(rows: list[dict[str, Any]], libraries: list[dict[str, Any]]) -> str:
     """The text of the page. Rows with the oldest brokers come first. It also lists the rows that did not run."""
-    missing = [asdict(Outcome(asdict(row), NOT_RUN, "")) for row in ROWS]
+    brokers = sorted(_with_missing(rows, ROWS), key=_order)
+    others = sorted(_with_missing(libraries, LIBRARIES), key=lambda row: _numbers(row["versions"]["python"]))
+    return HEAD + "".join(map(_line, brokers)) + LIBRARY_HEAD + "".join(map(_other, others)) + LIMITS
+
+
+def _with_missing(rows: list[dict[str, Any]], matrix: Iterable[Versions | Libraries]) -> list[dict[str, Any]]:
     known = [row["versions"] for row in rows]
-    shown = [*rows, *(row for row in missing if row["versions"] not in known)]
-    others = sorted(libraries, key=lambda row: [int(part) for part in row["versions"]["python"].split(".")])
-    return HEAD + "".join(map(_line, sorted(shown, key=_order))) + LIBRARY_HEAD + "".join(map(_other, others)) + LIMITS
+    missing = [asdict(Outcome(asdict(row), NOT_RUN, "")) for row in matrix]
+    return [*rows, *(row for row in missing if row["versions"] not in known)]
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(digits) for digits in version.split(".")]
 
 
 def _other(row: dict[str, Any]) -> str:
@@ -73,7 +82,7 @@ def _other(row: dict[str, Any]) -> str:
 
 
 def _order(row: dict[str, Any]) -> list[list[int]]:
-    return [[int(digits) for digits in row["versions"][key].split(".")] for key in VERSIONS]
+    return [_numbers(row["versions"][key]) for key in VERSIONS]
 
 
 def _line(row: dict[str, Any]) -> str:

@@ -30,7 +30,7 @@ _ACCESS = "rbac.authorization.k8s.io"
 
 
 class KubeLab:
-    """The Kubernetes part of a pair. ``folder`` also gets the token of the playbooks, as a file."""
+    """The Kubernetes part of a pair, in a folder of the lab's. It also gets the token of the playbooks, as a file."""
 
     def __init__(self, folder: Path, version: str = "0.49.1") -> None:
         self._folder, self._version = folder, version
@@ -38,7 +38,6 @@ class KubeLab:
         self._stack = ExitStack()
         self._operators: dict[str, subprocess.Popen[bytes]] = {}
         self._workers: dict[str, str] = {}
-        self._client: dict[str, str] = {}
         self._server: Cluster | None = None
 
     @property
@@ -65,7 +64,6 @@ class KubeLab:
             self._server = self._stack.enter_context(running(self._folder))
             self.renew(self.server.tokens["dr"])
         define(self.kube, self._version)
-        self._client = Lab(inventory.parent, quiet=True).connect_client()
         for alias, cluster in lab["clusters"].items():
             self._prepare(alias, cluster["bootstrap_servers"])
             self._workers[alias] = cluster["connect_url"]
@@ -97,7 +95,7 @@ class KubeLab:
         login = ["--url", self.server.url, "--ca", str(self.server.ca), "--token-file", str(token)]
         client = self._folder / "workers.json"
         client.touch(mode=0o600)
-        client.write_text(json.dumps(self._client))
+        client.write_text(json.dumps(Lab(self._folder.parent, quiet=True).connect_client()))
         login += ["--workers-client", str(client)]
         with (self._folder / f"operator-{alias}.log").open("ab") as log:
             command = [sys.executable, str(_OPERATOR), *login, *place, *kind]

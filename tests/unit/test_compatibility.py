@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from compatibility import FAILED, NEWEST, PASSED, REFUSED, ROWS, TOO_OLD, Versions
+from compatibility import FAILED, LIBRARIES, NEWEST, PASSED, REFUSED, ROWS, TOO_OLD, Libraries, Versions
 from compatibility_page import LIBRARY_RESULTS, PAGE, RESULTS, merged, page, read
 from lab.ivy import KAFKA_VERSION
 from lab.jars import pinned
@@ -52,6 +52,14 @@ def test_a_row_without_a_result_is_shown_as_such() -> None:
     cells = " | ".join(ROWS[1].all)
     assert f"| {cells} | not run |" in page([], [])
     assert len([line for line in page([], []).splitlines() if line.endswith("| not run |  |  |  |")]) == len(ROWS)
+
+
+def test_the_rows_of_the_libraries_passed_or_are_shown_as_not_run() -> None:
+    names = {row.name for row in LIBRARIES}
+    for entry in read(LIBRARY_RESULTS):
+        assert Libraries(**entry["versions"]).name in names
+        assert (entry["result"], entry["audit"], entry["text"]) == (PASSED, "PROVEN", ""), entry
+    assert len([line for line in page([], []).splitlines() if line.endswith("| not run |  |  |")]) == len(LIBRARIES)
 
 
 def test_a_row_that_ran_again_replaces_its_earlier_result() -> None:

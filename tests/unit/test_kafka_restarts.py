@@ -13,12 +13,13 @@ import pytest
 from confluent_kafka import KafkaError, KafkaException, TopicPartition
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import (
     ConfigValue,
     TopicState,
     refused_writes,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka import client, groups, topics
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka import client, committing, groups, topics
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 
 MOVES = (
@@ -124,6 +125,23 @@ def test_a_read_is_repeated_while_a_broker_restarts(code: int) -> None:
 def test_the_last_error_is_raised_at_the_time_out() -> None:
     with pytest.raises(DrError, match="not ready"):
         groups.describe(kafka(*[raised(KafkaError.NOT_COORDINATOR)] * 100, timeout=0.3), ["g"])
+
+
+def test_a_client_that_returns_no_type_of_a_group_is_enough() -> None:
+    """confluent-kafka 2.6."""
+    old = SimpleNamespace(**{name: value for name, value in vars(GROUP).items() if name != "type"})
+    assert groups.describe(kafka(old), ["g"]) == groups.describe(kafka(GROUP), ["g"])
+
+
+def test_a_commit_waits_for_a_leader_that_is_being_elected(monkeypatch: pytest.MonkeyPatch) -> None:
+    place, states = Partition("T", 0), groups.describe(kafka(GROUP), ["g"])
+    ranges: list[dict[Partition, Any]] = [{place: "Broker: Not leader for partition"}, {place: (0, 10)}]
+    monkeypatch.setattr(topics, "_ranges", lambda *_: ranges.pop(0))
+    monkeypatch.setattr(committing, "describe", lambda *_: {"T": SimpleNamespace(partitions=1)})
+    monkeypatch.setattr(groups, "committed_offsets", lambda *_: {"g": {place: 5}})
+    monkeypatch.setattr(groups, "describe", lambda *_: states)
+    done = committing.commit_offsets(kafka(), {"g": {place: 7}}, check=True)
+    assert (done.failure, [outcome.status for outcome in done.outcomes]) == (None, ["planned"])
 
 
 def test_a_refused_read_is_not_repeated() -> None:

@@ -17,7 +17,7 @@ from .._core.waiting import Bounds, wait_until
 from .._module import Result
 from . import groups as kafka_groups
 from .client import Kafka
-from .topics import describe, try_log_ranges
+from .topics import describe, try_log_ranges, without_errors
 
 __all__ = ["commit_offsets"]
 
@@ -76,8 +76,7 @@ def _observe(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dic
         if number < (counts[topic] or 0)
     }
     # A leader that is just being elected is waited for.
-    reported = try_log_ranges(kafka, existing)
-    ranges = {partition: None if isinstance(span, str) else span for partition, span in reported.items()}
+    ranges = without_errors(try_log_ranges(kafka, existing))
     before = kafka_groups.committed_offsets(kafka, list(wanted))
     # Last, so that little time passes between the check that a group has no members and the commit.
     states = kafka_groups.describe(kafka, list(wanted))

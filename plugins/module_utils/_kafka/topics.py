@@ -56,6 +56,7 @@ __all__ = [
     "why_not_written",
     "with_config",
     "without_collector",
+    "without_errors",
 ]
 
 T = TypeVar("T")
@@ -329,8 +330,12 @@ def known_ranges(
     kafka: Kafka, partitions: Iterable[Partition], isolation: str = "read_committed"
 ) -> dict[Partition, tuple[int, int] | None]:
     """Like :func:`log_ranges`, but without retries: map a partition to None if its offsets are unavailable."""
-    ranges = _ranges(kafka, partitions, isolation)
-    return {partition: None if isinstance(span, str) else span for partition, span in ranges.items()}
+    return without_errors(_ranges(kafka, partitions, isolation))
+
+
+def without_errors(reported: Mapping[Partition, tuple[int, int] | str]) -> dict[Partition, tuple[int, int] | None]:
+    """Replace the error texts of :func:`try_log_ranges` by None."""
+    return {partition: None if isinstance(span, str) else span for partition, span in reported.items()}
 
 
 def _ranges(kafka: Kafka, partitions: Iterable[Partition], isolation: str) -> dict[Partition, tuple[int, int] | str]:
