@@ -98,8 +98,8 @@ def _state(kafka: Kafka, group: str, future: Future[Any]) -> GroupState:
         raise kafka.explain(error, f'describe group "{group}"', ("group", group, "describe")) from error
     members = tuple(_member(member) for member in described.members)
     # confluent-kafka 2.6 does not return the type.
-    found = getattr(described, "type", None)
-    kind = found.name.lower() if found is not None and found.name != "UNKNOWN" else None
+    group_type = getattr(described, "type", None)
+    kind = group_type.name.lower() if group_type is not None and group_type.name != "UNKNOWN" else None
     return GroupState(group, described.state.name, kind, members, described.partition_assignor or "")
 
 
