@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from concurrent.futures import Future
 from types import SimpleNamespace
 from typing import Any
@@ -125,6 +126,30 @@ def test_a_read_is_repeated_while_a_broker_restarts(code: int) -> None:
 def test_the_last_error_is_raised_at_the_time_out() -> None:
     with pytest.raises(DrError, match="not ready"):
         groups.describe(kafka(*[raised(KafkaError.NOT_COORDINATOR)] * 100, timeout=0.3), ["g"])
+
+
+def test_an_attempt_that_waits_for_a_dead_coordinator_leaves_time_for_the_next_ones() -> None:
+    """A broker that crashed is the coordinator until its session ends, and librdkafka waits for it. Each attempt asks
+    with a new client; the last one has the whole time-out, for a cluster that is only slow."""
+    made, lost = kafka(timeout=1.5), raised(KafkaError._TIMED_OUT)
+    made.cluster_id = "id"
+    asked: list[float] = []
+
+    def describe(names: list[str], request_timeout: float) -> dict[str, Future[Any]]:
+        asked.append(round(request_timeout, 3))
+        time.sleep(0.0 if len(asked) == 3 else request_timeout)
+        return {name: future(GROUP if len(asked) == 3 else lost) for name in names}
+
+    made.admin.describe_consumer_groups = describe
+    assert groups.describe(made, ["g"])["g"].state == "EMPTY"
+    assert (asked, made.connections) == ([0.5, 0.5, 1.5], 3)
+
+
+def test_a_commit_that_a_dead_coordinator_did_not_answer_is_sent_by_a_new_client() -> None:
+    made = kafka(raised(KafkaError._TIMED_OUT), None)
+    made.cluster_id = "id"
+    assert groups.commit(made, {"g": {Partition("T", 0): 7}}) == {"g": {Partition("T", 0): None}}
+    assert made.connections == 2
 
 
 def test_a_client_that_returns_no_type_of_a_group_is_enough() -> None:

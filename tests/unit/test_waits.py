@@ -307,18 +307,6 @@ def _hold(trial: Trial) -> Any:
     return trial.module._hold(KAFKA, [], 6.0)
 
 
-@wait("kafka", "_kafka/groups.py:commit")
-def _commit(trial: Trial) -> Any:
-    trial.replace("_commit", {"g": {ONE: None}})
-    return trial.module.commit(KAFKA, {"g": {ONE: 5}})
-
-
-@wait("kafka", "_kafka/groups.py:committed_offsets")
-def _committed(trial: Trial) -> Any:
-    trial.replace("known_committed_offsets", {})
-    return trial.module.committed_offsets(KAFKA, ["g"])
-
-
 @wait("kafka", "_kafka/salvage.py:Replayer.__init__")
 def _replayer(trial: Trial) -> Any:
     good = trial.observing({Partition("state", 0): (0, 5)})

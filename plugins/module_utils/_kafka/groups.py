@@ -13,12 +13,11 @@ from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from .._core.errors import DrError
+from .._core.errors import DrError, Unreachable
 from .._core.partition import Partition
 from .._core.resources.acl import CLUSTER_NAME
 from .._core.resources.groups import ABSENT, GroupState, Member
 from .._core.retriable import is_retriable_code
-from .._core.waiting import Bounds, wait_until
 from .client import Kafka, is_refused
 from .topics import require_all_visible
 
@@ -34,8 +33,8 @@ def names(kafka: Kafka) -> list[str]:
     """Names of all consumer groups."""
     kafka.note_request("list_consumer_groups")
 
-    def read() -> list[str]:
-        asked = kafka.admin.list_consumer_groups(request_timeout=kafka.timeout)
+    def read(seconds: float) -> list[str]:
+        asked = kafka.admin.list_consumer_groups(request_timeout=seconds)
         listed = kafka.settle(asked, "list the consumer groups", _LIST)
         if listed.errors:
             raise kafka.explain(listed.errors[0], "list the consumer groups", _LIST)
@@ -49,13 +48,17 @@ def describe(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
     return kafka.patiently(_describe, kafka, groups) if groups else {}
 
 
-def _describe(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
+def _describe(seconds: float, kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
     kafka.note_request("describe_consumer_groups", groups=len(groups))
-    futures = kafka.admin.describe_consumer_groups(list(groups), request_timeout=kafka.timeout)
-    return {group: _state(kafka, group, future) for group, future in futures.items()}
+    futures = kafka.admin.describe_consumer_groups(list(groups), request_timeout=seconds)
+    try:
+        return {group: _state(kafka, group, future) for group, future in futures.items()}
+    except Unreachable:
+        kafka.reconnect()  # the client remembers the coordinator that did not answer
+        raise
 
 
-def _require_coordinators(kafka: Kafka, groups: Collection[str]) -> None:
+def _require_coordinators(kafka: Kafka, groups: Collection[str], seconds: float) -> None:
     """Raise if a group's coordinator moves. The client remembers coordinators for minutes, so the next one is new.
 
     A description is refused by a former coordinator without a crash. Groups of other types are refused as well, but by
@@ -64,7 +67,7 @@ def _require_coordinators(kafka: Kafka, groups: Collection[str]) -> None:
     if not groups:
         return
     kafka.note_request("describe_consumer_groups", groups=len(groups))
-    futures = kafka.admin.describe_consumer_groups(list(groups), request_timeout=kafka.timeout)
+    futures = kafka.admin.describe_consumer_groups(list(groups), request_timeout=seconds)
     for group, future in futures.items():
         try:
             kafka.settle(future, f'describe group "{group}"')
@@ -115,12 +118,8 @@ def committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[P
     If a pending transaction may replace an offset, wait up to the request time-out for its end. Raises
     ``offsets_unknown`` if it does not end.
     """
-    waited = wait_until(
-        lambda: known_committed_offsets(kafka, groups),
-        lambda offsets: not _unknown(offsets),
-        Bounds(kafka.timeout, 0.2),
-    )
-    unknown = _unknown(waited.state)
+    committed = kafka.patiently(_known_committed_offsets, kafka, groups, done=lambda offsets: not _unknown(offsets))
+    unknown = _unknown(committed)
     if unknown:
         raise DrError(
             "offsets_unknown",
@@ -131,7 +130,7 @@ def committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[P
         )
     return {
         group: {partition: offset for partition, offset in offsets.items() if offset is not None}
-        for group, offsets in waited.state.items()
+        for group, offsets in committed.items()
     }
 
 
@@ -145,19 +144,24 @@ def _unknown(committed: Mapping[str, Mapping[Partition, int | None]]) -> list[st
 
 
 def known_committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[Partition, int | None]]:
-    """Like :func:`committed_offsets`, but without retries: map a partition to None if its offset is unavailable.
+    """Like :func:`committed_offsets`, but without retries: map a partition to None if its offset is unavailable."""
+    return _known_committed_offsets(kafka.timeout, kafka, groups)
 
-    A broker leaves out topics that this account may not describe, so all must be visible to it.
+
+def _known_committed_offsets(
+    seconds: float, kafka: Kafka, groups: Collection[str]
+) -> dict[str, dict[Partition, int | None]]:
+    """A broker leaves out topics that this account may not describe, so all must be visible to it.
     librdkafka crashes if it sends this request to a broker that is no longer the group's coordinator (its issue 5040).
     """
-    _require_coordinators(kafka, groups)
+    _require_coordinators(kafka, groups, seconds)
     require_all_visible(kafka)
     # One group for each request, but all requests are sent before the first response is awaited.
     for group in groups:
         kafka.note_request("list_consumer_group_offsets", group=group)
     futures = {
         group: kafka.admin.list_consumer_group_offsets(
-            [ConsumerGroupTopicPartitions(group)], require_stable=True, request_timeout=kafka.timeout
+            [ConsumerGroupTopicPartitions(group)], require_stable=True, request_timeout=seconds
         )[group]
         for group in groups
     }
@@ -201,10 +205,10 @@ def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[
     def unsettled() -> dict[str, Mapping[Partition, int]]:
         return {group: offsets for group, offsets in wanted.items() if _may_succeed(answers.get(group))}
 
-    def send() -> None:
-        answers.update(_commit(kafka, unsettled()))
+    def send(seconds: float) -> None:
+        answers.update(_commit(kafka, unsettled(), seconds))
 
-    wait_until(send, lambda _sent: not unsettled(), Bounds(kafka.timeout, 0.2))
+    kafka.patiently(send, done=lambda _sent: not unsettled())
     return {
         group: {key: None if refusal is None else refusal.text for key, refusal in answers[group].items()}
         for group in wanted
@@ -216,13 +220,17 @@ class _Refusal(NamedTuple):
 
     text: str
     temporary: bool
+    #: Whether the coordinator did not answer.
+    unreached: bool = False
 
 
 def _may_succeed(answer: Mapping[Partition, _Refusal | None] | None) -> bool:
     return answer is None or any(refusal is not None and refusal.temporary for refusal in answer.values())
 
 
-def _commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, _Refusal | None]]:
+def _commit(
+    kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]], seconds: float
+) -> dict[str, dict[Partition, _Refusal | None]]:
     kafka.note_request(
         "alter_consumer_group_offsets",
         groups=len(wanted),
@@ -232,8 +240,11 @@ def _commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict
     for group, offsets in wanted.items():
         items = [TopicPartition(topic, number, offset) for (topic, number), offset in sorted(offsets.items())]
         request = [ConsumerGroupTopicPartitions(group, items)]
-        futures[group] = kafka.admin.alter_consumer_group_offsets(request, request_timeout=kafka.timeout)[group]
-    return {group: _committed(kafka, group, future, wanted[group]) for group, future in futures.items()}
+        futures[group] = kafka.admin.alter_consumer_group_offsets(request, request_timeout=seconds)[group]
+    answers = {group: _committed(kafka, group, future, wanted[group]) for group, future in futures.items()}
+    if any(refusal is not None and refusal.unreached for answer in answers.values() for refusal in answer.values()):
+        kafka.reconnect()  # as in _describe
+    return answers
 
 
 def _committed(
@@ -245,9 +256,9 @@ def _committed(
     except KafkaException as error:
         topics = [("topic", topic, "read") for topic in sorted({topic for topic, _number in wanted})]
         cause = kafka.explain(error, doing, ("group", group, "read"), *topics)
-        return dict.fromkeys(wanted, _Refusal(cause.sentence(), cause.retriable))
+        return dict.fromkeys(wanted, _Refusal(cause.sentence(), cause.retriable, isinstance(cause, Unreachable)))
     except TimeoutError:
-        return dict.fromkeys(wanted, _Refusal(f"The broker did not answer within {kafka.timeout:g} s.", True))
+        return dict.fromkeys(wanted, _Refusal(f"The broker did not answer within {kafka.timeout:g} s.", True, True))
     return {
         Partition(row.topic, row.partition): None if row.error is None else _refusal(kafka, group, row)
         for row in answer.topic_partitions
