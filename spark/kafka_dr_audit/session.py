@@ -23,17 +23,17 @@ from typing import Any
 from .errors import AuditError
 
 JAVA = 17
-# The jars of Spark 4.0.0 with their SHA-256. kafka-clients has the version that the connector declares: a newer one
+# The jars of Spark 4.2.0 with their SHA-256. kafka-clients has the version that the connector declares: a newer one
 # breaks the connector (NoSuchMethodError).
 CONNECTOR = {
-    "spark-sql-kafka-0-10_2.13-4.0.0.jar": "33a3b8b04df4a2e43c9d5bf8ca5972936a1ac662f2714e014d00ef6f27468bf3",
-    "spark-token-provider-kafka-0-10_2.13-4.0.0.jar": (
-        "f2be3b76f9e6cbe63379d4e4e0dc14f59dbf056ae2ad16ff15ac108004c86767"
+    "spark-sql-kafka-0-10_2.13-4.2.0.jar": "64539c45e5d39f7ddb747312c239f38f5208d08c1a0ddf7d70beb2fbd9373705",
+    "spark-token-provider-kafka-0-10_2.13-4.2.0.jar": (
+        "641c7947afc8aa1189e433b7c2d305293993c8691bc1c2062d6d4f513b12518c"
     ),
-    "kafka-clients-3.9.0.jar": "15c1e137f2c2c94398e27abc4060a03b6bde10bf9fac15e8f70c02320b202f18",
-    "commons-pool2-2.12.0.jar": "6d3bd18df8410f3e31b031aca582cc109342358a62a2759ebd0c4cdf30d06f8b",
+    "kafka-clients-3.9.2.jar": "014b4ef36884478a932641818b080c36a8f8e2e92dc771e800c9d2694f4f83d8",
+    "commons-pool2-2.13.1.jar": "f77a5060d6936a9144023584232f9de3f2248f1abfe156e9d31795f18770674f",
 }
-SPARK = "4.0.0"
+SPARK = "4.2.0"
 
 
 # Set by spark-submit for the Python program that it starts.

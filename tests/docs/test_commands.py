@@ -147,13 +147,13 @@ CHECKED = {
     " --disable-curl": KERBEROS,
     "npm pack": "fetches sources, in make kerberos",
     "python -m pip install 'confluent-kafka>=2.6,<3'": "what it asks for is what the tests have",
-    "python -m pip install pyspark==4.0.0 numpy 'pandas>=2,<3' pyarrow": "what it asks for is what the tests have",
+    "python -m pip install pyspark==4.2.0 numpy 'pandas>=2,<3' pyarrow": "what it asks for is what the tests have",
     "python -m pip install --no-cache-dir --no-deps --force-reinstall --no-binary confluent-kafka"
     " confluent-kafka==2.15.1": KERBEROS,
     'python -c \'from confluent_kafka import Producer; Producer({"builtin.features": "sasl_gssapi"})\'': KERBEROS,
     "python spark/kafka_dr_audit --prepare": "make classes runs it",
     "python -m kafka_dr_audit plan.json --output audit": AUDIT,
-    "spark-submit --master yarn --packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.0.0"
+    "spark-submit --master yarn --packages org.apache.spark:spark-sql-kafka-0-10_2.13:4.2.0"
     " kafka_dr_audit/__main__.py plan.json --output audit": AUDIT,
     "python roles/lab/files/ledger COMMAND": "the block starts it",
     "python roles/lab/files/lab COMMAND": "RUN has its command status, the block up and down",

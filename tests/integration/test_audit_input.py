@@ -79,9 +79,9 @@ def test_each_problem_of_the_input_is_named(good: dict[str, Any], tmp_path: Path
 def test_jars_of_another_version_are_refused(good: dict[str, Any], tmp_path: Path) -> None:
     folder = tmp_path / "jars"
     folder.mkdir()
-    for name in ("spark-sql-kafka-0-10_2.13-4.0.0.jar", "spark-token-provider-kafka-0-10_2.13-4.0.0.jar"):
+    for name in ("spark-sql-kafka-0-10_2.13-4.2.0.jar", "spark-token-provider-kafka-0-10_2.13-4.2.0.jar"):
         (folder / name).write_text("something else")
-    for name in ("kafka-clients-3.9.0.jar", "commons-pool2-2.12.0.jar"):
+    for name in ("kafka-clients-3.9.2.jar", "commons-pool2-2.13.1.jar"):
         (folder / name).write_text("something else")
     code, output, _other = audit(tmp_path, good, "--jars", str(folder))
     assert code == 2

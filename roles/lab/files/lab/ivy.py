@@ -45,7 +45,7 @@ def ivy_jar() -> Path:
     if not found:
         raise LabError(
             "The Ivy inside PySpark downloads the jars, but this Python has no PySpark with jars. "
-            "Use the Python of the virtual environment (make setup), or install pyspark==4.0.0."
+            "Use the Python of the virtual environment (make setup), or install pyspark==4.2.0."
         )
     return found[-1]
 
