@@ -33,8 +33,8 @@ options:
     suboptions:
       clusters:
         description:
-          - Both clusters by alias of the rehearsal, each with C(bootstrap_servers), C(client), C(cluster_id) and
-            C(connect_url). Required to find or remove anything.
+          - Both clusters by alias of the rehearsal, each with C(bootstrap_servers), C(client), C(cluster_id), and what
+            its C(engine) needs, such as C(connect_url). Required to find or remove anything.
         type: dict
         default: {}
       belongings:
@@ -130,7 +130,7 @@ def work(module: AnsibleModule) -> Result:
     pair, timeout = pair_spec(module.params), module.params["request_timeout"]
     if module.params["state"] == "noted":
         return note(pair, module.params["note"], timeout, module.check_mode)
-    return remove(Rehearsal.of(module.params["rehearsal"]), timeout, module.check_mode)
+    return remove(pair, Rehearsal.of(module.params["rehearsal"]), timeout, module.check_mode)
 
 
 def main() -> None:

@@ -28,8 +28,8 @@ options:
     suboptions:
       clusters:
         description:
-          - Both clusters by alias of the rehearsal, each with C(bootstrap_servers), C(client), C(cluster_id) and
-            C(connect_url). Required to find or remove anything.
+          - Both clusters by alias of the rehearsal, each with C(bootstrap_servers), C(client), C(cluster_id), and what
+            its C(engine) needs, such as C(connect_url). Required to find or remove anything.
         type: dict
         default: {}
       belongings:

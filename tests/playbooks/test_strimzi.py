@@ -13,11 +13,15 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import NewTopic
 
 from accounts import read_log
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._http import quoted
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
 from brokers import admin
@@ -99,9 +103,20 @@ def test_without_definitions_enable_is_refused(pair: Scenario) -> None:
     assert "Install Strimzi or Cloudera Streams Messaging Operator there" in " ".join(done["output"].split())
 
 
-def test_an_adoption_is_refused_with_its_reason(pair: Scenario) -> None:
-    done = pair.playbook("enable", {"kafka_dr_confirm": "P", "kafka_dr_adopt": {"P->B": {"source": "x"}}}, expect=2)
-    assert "kafka_dr_adopt cannot be used" in " ".join(done["output"].split())
+def create(place: KubeLab, name: str, part: str, config: dict[str, str]) -> None:
+    """Create a KafkaConnector on the workers of B that is not the pair's."""
+    body = {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "KafkaConnector",
+        "metadata": {"name": name, "labels": {"strimzi.io/cluster": "dr-b"}},
+        "spec": {
+            "class": f"org.apache.kafka.connect.mirror.Mirror{part}Connector",
+            "tasksMax": 1,
+            "state": "running",
+            "config": config,
+        },
+    }
+    place.kube.call("POST", place.path("B"), body)
 
 
 # ---- enabling
@@ -124,9 +139,13 @@ def test_enable_creates_resources_whose_connectors_replicate(pair: Scenario) -> 
     pair.traffic(1000)
 
 
-def test_a_rehearsal_is_refused_with_its_reason(pair: Scenario) -> None:
-    done = pair.playbook("rehearse", {"kafka_dr_confirm": "B"}, expect=2)
-    assert "the operator would delete them" in " ".join(done["output"].split())
+def test_a_rehearsal_proves_a_move_and_leaves_no_resource_and_no_connector(pair: Scenario) -> None:
+    before, connectors = kubernetes(pair).specs(), set(states(pair)) | set(states(pair, "P"))
+    pair.playbook("rehearse", {"kafka_dr_confirm": "B", "kafka_dr_rehearsal_seconds": 2})
+    report = json.loads((pair.reports / "rehearsal.json").read_text())
+    assert (report["outcome"], report["verdict"]) == ("completed", "PROVEN"), report["checks"]
+    assert kubernetes(pair).specs() == before
+    until(lambda: set(states(pair)) | set(states(pair, "P")) == connectors, 30.0)
 
 
 def test_enabling_again_writes_nothing(pair: Scenario) -> None:
@@ -175,18 +194,7 @@ def test_real_mirrormaker_2_replicates_nothing_with_filters_that_match_nothing(p
         "offset-syncs.topic.location": "target",
         "emit.offset-syncs.enabled": "true",
     }
-    body = {
-        "apiVersion": f"{GROUP}/v1",
-        "kind": "KafkaConnector",
-        "metadata": {"name": name, "labels": {"strimzi.io/cluster": "dr-b"}},
-        "spec": {
-            "class": f"org.apache.kafka.connect.mirror.Mirror{part}Connector",
-            "tasksMax": 1,
-            "state": "running",
-            "config": config,
-        },
-    }
-    place.kube.call("POST", place.path("B"), body)
+    create(place, name, part, config)
     until(lambda: states(pair).get(name, ("", 0))[0] == "RUNNING", 60.0)
     # Two refreshes of topics or groups, by the records that were written meanwhile.
     pair.traffic(1500)
@@ -439,10 +447,13 @@ def identity(pair: Scenario) -> Scenario:
     return pair
 
 
-def records(pair: Scenario, alias: str) -> int:
-    """The records of the topic on one cluster."""
-    servers = Lab(pair.folder, quiet=True).info()["clusters"][alias]["bootstrap_servers"]
-    return sum(len(read_log(servers, "Payments", number)) for number in range(pair.partitions))
+def records(pair: Scenario, alias: str, topic: str = "Payments") -> int:
+    """The records of a topic on one cluster; 0 if it does not exist."""
+    lab = Lab(pair.folder, quiet=True)
+    if topic not in admin(lab, alias).list_topics(timeout=15).topics:
+        return 0
+    servers = lab.info()["clusters"][alias]["bootstrap_servers"]
+    return sum(len(read_log(servers, topic, number)) for number in range(pair.partitions))
 
 
 def replicated_once(pair: Scenario) -> None:
@@ -529,3 +540,59 @@ def test_no_resource_has_a_password_and_the_applications_move_there_and_back(sec
         assert secured.move(playbook, to)["outcome"] == "completed"
     secured.traffic(500)
     harmless(counted(secured), 0)
+
+
+# ---- adoption
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("kind", ["KafkaConnector", "KafkaMirrorMaker2"])
+def test_a_flow_that_exists_is_adopted_and_no_record_is_replicated_twice(tmp_path: Path, kind: str) -> None:
+    """The offsets of a KafkaMirrorMaker2 have its name of the connector, and nothing runs it any more."""
+    reason = missing()
+    if reason:
+        pytest.skip(reason)
+    with Scenario(tmp_path, partitions=4, engine="strimzi").up() as made:
+        lab, place = Lab(tmp_path, quiet=True), kubernetes(made)
+        servers = {alias: one["bootstrap_servers"] for alias, one in lab.info()["clusters"].items()}
+        admin(lab, "P").create_topics([NewTopic("Payments", 4, 1)])["Payments"].result(15)
+        writer = Producer({"bootstrap.servers": servers["P"]})
+        for number in range(2000):
+            writer.produce("Payments", value=str(number), partition=number % 4)
+        assert writer.flush(30) == 0
+        config = {
+            "source.cluster.alias": "P",
+            "target.cluster.alias": "B",
+            "source.cluster.bootstrap.servers": servers["P"],
+            "target.cluster.bootstrap.servers": servers["B"],
+            "topics": "Payments",
+            "replication.factor": "1",
+            "offset-syncs.topic.replication.factor": "1",
+        }
+        if kind == "KafkaConnector":
+            create(place, "legacy", "Source", config)
+            adopted = {"source": "legacy"}
+        else:
+            place.pause("B")
+            rest, name = worker(lab, "B"), "P->B.MirrorSourceConnector"
+            config["connector.class"] = "org.apache.kafka.connect.mirror.MirrorSourceConnector"
+            rest.call("PUT", quoted("connectors", name, "config"), config)
+            adopted = {"offsets_topic": "connect-B-offsets", "group": "mirrormaker2-cluster"}
+        until(lambda: records(made, "B", "P.Payments") == 2000, 120.0)
+        if kind == "KafkaMirrorMaker2":
+            rest.call("PUT", quoted("connectors", name, "stop"))
+            until(lambda: states(made)[name] == ("STOPPED", 0), 30.0)
+            rest.call("DELETE", quoted("connectors", name))
+            place.resume("B")
+        confirmed = {"kafka_dr_confirm": "P"}
+        done = made.playbook("enable", confirmed, expect=2)
+        assert "kafka_dr_adopt" in done["output"]
+        made.playbook("enable", {**confirmed, "kafka_dr_adopt": {"P->B": adopted}})
+        for number in range(2000, 3000):
+            writer.produce("Payments", value=str(number), partition=number % 4)
+        assert writer.flush(30) == 0
+        until(lambda: records(made, "B", "P.Payments") >= 3000, 120.0)
+        assert made.playbook("enable", confirmed)["changed"] == 0
+        assert records(made, "B", "P.Payments") == 3000
+        if kind == "KafkaConnector":
+            assert states(made)["legacy"] == ("STOPPED", 0)

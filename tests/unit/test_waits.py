@@ -499,7 +499,7 @@ def _removal(trial: Trial) -> Any:
     side = stub(remove_connectors=lambda _check: [], remove=lambda _check: [], requests=[])
     side.observe = trial.observing({"left": {}})
     trial.patch.setattr(trial.module, "_open", lambda *_args: {"P": side})
-    return trial.module.remove(stub(), 15.0, check=False)
+    return trial.module.remove(stub(), stub(), 15.0, check=False)
 
 
 @wait("flow", "_pair/rehearsal/removal.py:_await")

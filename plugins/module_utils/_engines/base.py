@@ -26,6 +26,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from .._connect.connector_client import ConnectorClient
 from .._core.changes import Outcome
 from .._core.discovery.observations import MirrorConnector
 from .._core.errors import DrError
@@ -219,6 +220,12 @@ class Engine(Protocol):
         """Names of the flows, this collection's or not, that replicate ``topics`` from ``target`` to ``source``.
 
         A flow is listed if it is not stopped and replicates at least one of ``topics``.
+        """
+
+    def workers(self, target: str, purpose: str) -> ConnectorClient | None:
+        """Return the client of single connectors on the workers of ``target``, the pair's or not, and their offsets.
+
+        ``purpose``: what needs it, for the message of a refusal. None: the engine runs flows without connectors.
         """
 
     def connectors_to(self, target: str) -> list[MirrorConnector]:

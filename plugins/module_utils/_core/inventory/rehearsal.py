@@ -49,7 +49,8 @@ def rehearsal_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, A
     _require_possible(pair, options)
     prefix = _prefix(pair)
     entered = next(name for name in pair["clusters"] if name != active)
-    keys = (*_CLUSTER, *engine_inventory(pair["engine"]).cluster_keys)
+    engine = engine_inventory(pair["engine"])
+    keys = (*_CLUSTER, *engine.cluster_keys)
     rehearsal = derive_pair(
         {
             "engine": pair["engine"],
@@ -63,6 +64,7 @@ def rehearsal_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, A
             "clients": _clients(pair, options),
             "journal_topic": f"{prefix}journal-internal",
             "flow": pair["flow"],
+            **({pair["engine"]: _sites(pair, alias)} if engine.site_keys else {}),
         }
     )
     rehearsal["state"]["name"] = f"{prefix}state-internal"
@@ -107,6 +109,15 @@ def _require_possible(pair: Mapping[str, Any], options: Mapping[str, Any]) -> No
 
 def _cluster(cluster: Mapping[str, Any], keys: Sequence[str]) -> dict[str, Any]:
     return {key: cluster[key] for key in keys if cluster[key] is not None}
+
+
+def _sites(pair: Mapping[str, Any], alias: Mapping[str, str]) -> dict[str, dict[str, Any]]:
+    """The sites of the engine, by the rehearsal's alias."""
+    sites = pair[pair["engine"]]
+    return {
+        alias[name]: {key: value for key, value in site.items() if key != "alias" and value is not None}
+        for name, site in sites.items()
+    }
 
 
 def _topic(pair: Mapping[str, Any]) -> dict[str, Any]:

@@ -105,6 +105,9 @@ class AivenEngine:
         back = _parts(self._sites.observe(source), target, source)["source"]
         return [back.name] if back.state == "RUNNING" else []
 
+    def workers(self, target: str, purpose: str) -> None:
+        """None: a service runs its flows without connectors."""
+
     def connectors_to(self, target: str) -> list[MirrorConnector]:
         """Empty: a service runs its flows without connectors."""
         return []

@@ -140,6 +140,10 @@ class ConnectEngine:
             and takes_any(connector.config, topics)
         )
 
+    def workers(self, target: str, purpose: str) -> ConnectorClient:
+        """The client of the workers. Raises ``no_connect_url``."""
+        return self.rest("", target)
+
     def connectors_to(self, target: str) -> list[MirrorConnector]:
         """Every connector on the workers of ``target``, with the topics of its stored offsets."""
         rest = self._rest[target]

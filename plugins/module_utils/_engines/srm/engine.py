@@ -203,6 +203,9 @@ class SrmEngine:
         back = self.observe(source=target, target=source).connectors["source"]
         return [back.name] if back.state not in (None, "STOPPED") else []
 
+    def workers(self, target: str, purpose: str) -> None:
+        """None: a service runs its flows without connectors."""
+
     def connectors_to(self, target: str) -> list[MirrorConnector]:
         """Empty: a service runs its flows without connectors."""
         return []

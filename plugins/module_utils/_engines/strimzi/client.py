@@ -222,7 +222,8 @@ class StrimziClient:
             raise DrError(
                 "offsets_not_readable",
                 f'The stored offsets of "{name}" are not known: only its KafkaMirrorMaker2 could list them.',
-                "No other connector is affected.",
+                "No other connector is affected. To adopt it, stop it (spec.replicas 0), and name its offsets topic in"
+                " kafka_dr_adopt (docs/kubernetes.md).",
                 self.url,
             )
         resource = self._resources.find(name)

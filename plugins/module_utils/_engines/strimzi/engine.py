@@ -147,6 +147,13 @@ class StrimziEngine(ConnectEngine):
                 raise old_operator(client.site, "the playbook rebuild")
         return super().forget(lost, remaining, check)
 
+    def workers(self, target: str, purpose: str) -> StrimziClient:
+        """The client of the site. Raises ``operator_too_old`` if the operator cannot list and change stored offsets."""
+        client = self._usable("", target)
+        if not client.site.lists_offsets():
+            raise old_operator(client.site, purpose)
+        return client
+
     def offsets(self, source: str, target: str) -> StrimziStoredOffsets:
         """The stored offsets of the source connector."""
         return StrimziStoredOffsets(self.rest(source, target), self.name(source, target), source)

@@ -35,12 +35,12 @@ class StrimziInventory(EngineInventory):
 
     capabilities = CAPABILITIES
     refusals = Refusals(
-        adoption="it cannot take over the offsets of a connector that has another name",
+        adoption="",
         applications="",
         copy_again="",
         identity="",
         rebuild="",
-        rehearsal="a rehearsal creates its connectors by REST, and the operator would delete them",
+        rehearsal="",
     )
     site_keys = _SITE_KEYS
     usual_factors = _FACTORS

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from ..._connect.connector_client import ConnectorClient
 from ..._connect.offsets import replicated_offsets
 from ..._connect.rest import ConnectClient, Connector
 from ..._core.changes import Change, Outcome
@@ -23,7 +24,7 @@ from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.inventory.adoption import config_problems, undeclared_topics
 from ..._core.journal.state import JournalState
-from ..._core.names import CONNECTORS, flow_name
+from ..._core.names import CONNECTORS, connector_name, flow_name
 from ..._core.offsets.flow_restart import ReplicaStart, misfits, shown
 from ..._core.offsets.tenures import nested
 from ..._core.partition import Partition
@@ -50,8 +51,8 @@ class FormerReplicator:
 
     #: Names of the connectors by part; empty for a dedicated MirrorMaker 2.
     connectors: Mapping[str, str]
-    #: Address of the connectors' workers. Unused for a dedicated MirrorMaker 2, which has none.
-    connect_url: str
+    #: Address of the connectors' workers. None: the engine's own workers, or a dedicated MirrorMaker 2.
+    connect_url: str | None
     connect_client: Mapping[str, Any]
     #: Topic in which a dedicated MirrorMaker 2 stores its offsets; None: connectors have run the flow.
     offsets_topic: str | None
@@ -122,12 +123,22 @@ class _Adoption:
         self._dedicated = self._former.offsets_topic
         self._own = pair.engine.offsets(*flow)
         self._bounds, self._others = request.stop_bounds, others
-        self._rest = ConnectClient(self._former.connect_url, self._former.connect_client, request.request_timeout)
+        self._timeout = request.request_timeout
 
     @property
     def requests(self) -> list[dict[str, Any]]:
         """Return the requests to the workers of the old connectors."""
-        return list(self._rest.requests)
+        return [] if self._dedicated else list(self._rest.requests)
+
+    @cached_property
+    def _rest(self) -> ConnectorClient:
+        """The client of the workers of the old connectors."""
+        if self._former.connect_url is not None:
+            return ConnectClient(self._former.connect_url, self._former.connect_client, self._timeout)
+        workers = self._pair.engine.workers(self._flow[1], "kafka_dr_adopt")
+        if workers is None:
+            raise DrError("adoption_refused", f"The engine of {self.name} has no connectors.")
+        return workers
 
     # ---- observations
 
@@ -173,9 +184,10 @@ class _Adoption:
         """Return the stored offsets of the old connector, for all of its topics."""
         source, target = self._flow
         if self._dedicated:
-            return ConnectOffsets(
-                self._pair.kafka[target], self._dedicated, CONNECTORS["source"], source
-            ).last_replicated_offset()
+            # The second name is that in a KafkaMirrorMaker2 (Strimzi).
+            names = (CONNECTORS["source"], connector_name(source, target, "source"))
+            read = (ConnectOffsets(self._pair.kafka[target], self._dedicated, name, source) for name in names)
+            return next((offsets for one in read if (offsets := one.last_replicated_offset())), {})
         return replicated_offsets(self._rest, self._connectors["source"].name, source)
 
     @property
@@ -195,7 +207,7 @@ class _Adoption:
             for text in config_problems(part, connector.config, source, target, self._pair.naming)
         ]
         served = self._pair.kafka[target].cluster_id
-        if self._connectors and (cluster_id := self._rest.cluster_id()) != served:
+        if self._connectors and (cluster_id := self._rest.about()[0]) != served:
             problems.append(
                 f'"{self._rest.url}" belongs to the cluster "{cluster_id}", {target} is the cluster "{served}"'
             )
@@ -274,9 +286,11 @@ class _Adoption:
         """Stop the old connectors, verify their offsets by content, and store them for the pair's connector."""
         running = [connector for connector in self._connectors.values() if not connector.stopped]
         outcomes = [Outcome(self._stop_change(connector), "done") for connector in running]
-        for connector in running:
+        # A stop of one that is stopped already changes nothing, and makes its stored offsets final.
+        for connector in self._connectors.values() if self.pending else running:
             self._rest.stop(connector.name)
-        self._await_stopped(self._rest, [connector.name for connector in self._connectors.values()])
+        if self._connectors:
+            self._await_stopped(self._rest, [connector.name for connector in self._connectors.values()])
         if not self.pending:
             return outcomes
         self._own.require_stopped("Offsets can be set only on a stopped connector. Start the same playbook again.")
@@ -297,13 +311,13 @@ class _Adoption:
         self._own.update(wanted, "It is stopped and replicates nothing. Start the same playbook again.")
         return [*outcomes, Outcome(self._offsets_change(have, wanted), "done")]
 
-    def _await_stopped(self, rest: ConnectClient, names: list[str]) -> None:
+    def _await_stopped(self, rest: ConnectorClient, names: list[str]) -> None:
         def left() -> list[str]:
             listed = rest.connectors()
             return [name for name in names if name not in listed or not listed[name].stopped]
 
-        waited = wait_until(left, lambda names_left: not names_left, self._bounds) if names else None
-        if waited is not None and not waited.done:
+        waited = wait_until(left, lambda names_left: not names_left, self._bounds)
+        if not waited.done:
             raise DrError(
                 "not_stopped",
                 f'The connector "{waited.state[0]}" is not STOPPED without tasks after {waited.seconds:.0f} s.',
@@ -324,9 +338,10 @@ class _Adoption:
         """Return the facts for the journal: what was adopted, and its stored offsets."""
         ours = set(self._pair.topics)
         stored = {key: at for key, at in self._stored().items() if key[0] in ours}
-        place = {"connect_url": self._rest.url}
         if self._dedicated:
             place = {"offsets_topic": self._dedicated, "group": self._former.group}
+        else:
+            place = {"connect_url": self._rest.url}
         return {"connectors": dict(self._former.connectors), **place, "offsets": nested(stored)}
 
 

@@ -14,8 +14,9 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ..._connect.connector_client import ConnectorClient
 from ..._connect.offsets import reset_offsets
-from ..._connect.rest import ConnectClient, Connector
+from ..._connect.rest import Connector
 from ..._core.changes import Change, Outcome
 from ..._core.checks.history import REHEARSAL, kept, kept_key, moment, superfluous
 from ..._core.errors import DrError
@@ -23,6 +24,8 @@ from ..._core.flows.pair_spec import PairSpec
 from ..._core.resources.acl import Acl, plan
 from ..._core.resources.acl import failure_of as acl_failure
 from ..._core.waiting import Bounds, wait_until
+from ..._engines.base import Engine
+from ..._engines.opening import open_engine
 from ..._kafka import acls, groups, topics
 from ..._kafka.client import Kafka
 from ..._kafka.latest import read_latest, write_latest
@@ -45,13 +48,12 @@ class _Side:
     def __init__(
         self,
         kafka: Kafka,
-        cluster: Mapping[str, Any],
+        workers: ConnectorClient,
         belongings: Belongings,
         fingerprints: Sequence[str],
-        timeout: float,
     ) -> None:
         self.kafka, self._own, self._fingerprints = kafka, belongings, fingerprints
-        self.rest = ConnectClient(cluster["connect_url"], cluster.get("connect_client") or {}, timeout)
+        self.rest = workers
 
     @property
     def requests(self) -> list[dict[str, Any]]:
@@ -173,7 +175,7 @@ class _Side:
 
 def observe(pair: PairSpec, rehearsal: Rehearsal, timeout: float) -> Result:
     """Return what :meth:`_Side.observe` finds, by alias, and the stored rehearsals of the pair (``earlier``)."""
-    sides = _open(rehearsal, timeout)
+    sides = _open(pair, rehearsal, timeout)
     observations = on_each(sides, lambda alias: sides[alias].observe())
     earlier = on_each(sides, lambda alias: read_latest(sides[alias].kafka, pair.state_topic) or {})
     return Result(
@@ -201,9 +203,9 @@ def note(pair: PairSpec, facts: Mapping[str, Any], timeout: float, check: bool) 
     return Result(requests=[request for one in kafka.values() for request in one.requests])
 
 
-def remove(rehearsal: Rehearsal, timeout: float, check: bool) -> Result:
+def remove(pair: PairSpec, rehearsal: Rehearsal, timeout: float, check: bool) -> Result:
     """Remove every resource that a rehearsal created and that still exists; raise if one is left."""
-    sides = _open(rehearsal, timeout)
+    sides = _open(pair, rehearsal, timeout)
     rounds = (
         on_each(sides, lambda alias: sides[alias].remove_connectors(check)),
         on_each(sides, lambda alias: sides[alias].remove(check)),
@@ -229,13 +231,20 @@ def _left(sides: Mapping[str, _Side]) -> list[str]:
     ]
 
 
-def _open(rehearsal: Rehearsal, timeout: float) -> dict[str, _Side]:
-    clusters = rehearsal.clusters
-    kafka = connect_pair(clusters, timeout)
+def _open(pair: PairSpec, rehearsal: Rehearsal, timeout: float) -> dict[str, _Side]:
+    kafka = connect_pair(rehearsal.clusters, timeout)
+    engine = open_engine(rehearsal.clusters, pair.naming, kafka, timeout)
     return {
-        alias: _Side(kafka[alias], clusters[alias], rehearsal.belongings[alias], rehearsal.fingerprints, timeout)
-        for alias in clusters
+        alias: _Side(kafka[alias], _workers(engine, alias), rehearsal.belongings[alias], rehearsal.fingerprints)
+        for alias in rehearsal.clusters
     }
+
+
+def _workers(engine: Engine, alias: str) -> ConnectorClient:
+    workers = engine.workers(alias, "a rehearsal")
+    if workers is None:
+        raise DrError("rehearsal_impossible", f"The engine of {alias} runs flows without connectors.")
+    return workers
 
 
 def _await(pending: Callable[[], list[str]], bounds: Bounds, kind: str, text: str, endpoint: str) -> None:
