@@ -211,7 +211,7 @@ def test_brokers_restart_during_a_continuous_cutover_and_a_checkpoint(pair: Scen
     for _way in OTHER:
         with meanwhile(rolling(), pair) as restarts:
             report = moved(pair, "continuous")
-            pair.playbook("reverse_checkpoint")
+            pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": OTHER[lives_on(pair)]})
         assert len(restarts) > 1
         assert report["outcome"] == "completed", report
         pair.traffic(500)
