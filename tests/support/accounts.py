@@ -39,13 +39,17 @@ class Account:
 
 
 def read_log(servers: str, topic: str, partition: int, client: Mapping[str, str] | None = None) -> Log:
-    """All committed records of a partition: the offset, and (producer, seq) from the value."""
+    """All committed records that a partition has now: the offset, and (producer, seq) from the value.
+
+    While applications write, the end of the partition may never be reported.
+    """
     options = {**(client or {}), "bootstrap.servers": servers, "group.id": "accounts", "enable.auto.commit": False}
     consumer = Consumer({**options, "isolation.level": "read_committed", "enable.partition.eof": True})
     found: Log = []
     try:
+        _start, end = consumer.get_watermark_offsets(TopicPartition(topic, partition), timeout=30)
         consumer.assign([TopicPartition(topic, partition, 0)])
-        while True:
+        while not found or found[-1][0] < end - 1:
             messages: list[Any] = consumer.consume(2000, 0.5)
             for message in messages:
                 if message.error() is not None:
@@ -54,6 +58,7 @@ def read_log(servers: str, topic: str, partition: int, client: Mapping[str, str]
                     raise AssertionError(message.error())
                 value = message.value() or b""
                 found.append((message.offset(), b"|".join(value.split(b"|", 2)[:2])))
+        return found
     finally:
         consumer.close()
 
