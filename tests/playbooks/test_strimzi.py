@@ -143,7 +143,11 @@ def test_a_rehearsal_proves_a_move_and_leaves_no_resource_and_no_connector(pair:
     before, connectors = kubernetes(pair).specs(), set(states(pair)) | set(states(pair, "P"))
     pair.playbook("rehearse", {"kafka_dr_confirm": "B", "kafka_dr_rehearsal_seconds": 2})
     report = json.loads((pair.reports / "rehearsal.json").read_text())
-    assert (report["outcome"], report["verdict"]) == ("completed", "PROVEN"), report["checks"]
+    assert report["outcome"] == "completed"
+    verdicts = {check["name"]: check["verdict"] for check in report["checks"]}
+    # The lab has no authorizer, so no fence is proven.
+    assert verdicts.pop("cutover") == "UNKNOWN"
+    assert set(verdicts.values()) == {"PROVEN"}, report["checks"]
     assert kubernetes(pair).specs() == before
     until(lambda: set(states(pair)) | set(states(pair, "P")) == connectors, 30.0)
 
