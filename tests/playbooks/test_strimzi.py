@@ -559,7 +559,8 @@ def test_a_flow_that_exists_is_adopted_and_no_record_is_replicated_twice(tmp_pat
     with Scenario(tmp_path, partitions=4, engine="strimzi").up() as made:
         lab, place = Lab(tmp_path, quiet=True), kubernetes(made)
         servers = {alias: one["bootstrap_servers"] for alias, one in lab.info()["clusters"].items()}
-        admin(lab, "P").create_topics([NewTopic("Payments", 4, 1)])["Payments"].result(15)
+        client = admin(lab, "P")
+        client.create_topics([NewTopic("Payments", 4, 1)])["Payments"].result(15)
         writer = Producer({"bootstrap.servers": servers["P"]})
         for number in range(2000):
             writer.produce("Payments", value=str(number), partition=number % 4)
