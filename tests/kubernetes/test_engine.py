@@ -25,7 +25,7 @@ from fake_connect import FakeConnect
 from kube_apiserver import Cluster, define, undefine, until
 from strimzi.cluster_operator import Operator
 from strimzi.kube import Kube
-from strimzi_crds import GROUP
+from strimzi_crds import CONNECT_SPEC, GROUP
 
 SOURCE, CHECKPOINT = "P->B.MirrorSourceConnector", "P->B.MirrorCheckpointConnector"
 MADE = "p-b.mirrorsourceconnector"
@@ -111,7 +111,7 @@ def place(
     kube.call(
         "POST",
         found.path("kafkaconnects", "").rstrip("/"),
-        {"apiVersion": f"{GROUP}/{found.api}", "kind": "KafkaConnect", "metadata": metadata, "spec": {"replicas": 1}},
+        {"apiVersion": f"{GROUP}/{found.api}", "kind": "KafkaConnect", "metadata": metadata, "spec": CONNECT_SPEC},
     )
     found.operator = operators(namespace, workers, version)
     plugins = found.path("kafkaconnects", "dr")
@@ -430,8 +430,15 @@ def test_without_definitions_the_cluster_is_refused(place: Place, kube: Kube) ->
 
 def test_connectors_of_a_mirror_maker_are_reported_and_not_mistaken_for_ours(place: Place) -> None:
     spec = {
-        "target": {"alias": "B"},
-        "mirrors": [{"source": {"alias": "P"}, "topicsPattern": "T", "sourceConnector": {"config": {}}}],
+        "replicas": 1,
+        "target": {**{key: value for key, value in CONNECT_SPEC.items() if key != "replicas"}, "alias": "B"},
+        "mirrors": [
+            {
+                "source": {"alias": "P", "bootstrapServers": "kafka:9092"},
+                "topicsPattern": "T",
+                "sourceConnector": {"config": {}},
+            }
+        ],
     }
     tasks = [{"id": 0, "state": "RUNNING"}]
     status = {"connectors": [{"name": SOURCE, "connector": {"state": "RUNNING"}, "tasks": tasks}]}

@@ -19,7 +19,7 @@ from fake_connect import FakeConnect
 from kube_apiserver import define, until
 from strimzi.cluster_operator import Operator
 from strimzi.kube import Kube, KubeError
-from strimzi_crds import GROUP
+from strimzi_crds import CONNECT_SPEC, GROUP
 
 NAME = "p-b.source"
 OFFSETS = "strimzi.io/connector-offsets"
@@ -43,7 +43,7 @@ class Namespace:
 
     def connect(self, **annotations: str) -> None:
         metadata = {"name": "dr", "annotations": {"strimzi.io/use-connector-resources": "true", **annotations}}
-        body = {"apiVersion": self.api, "kind": "KafkaConnect", "metadata": metadata, "spec": {"replicas": 1}}
+        body = {"apiVersion": self.api, "kind": "KafkaConnect", "metadata": metadata, "spec": CONNECT_SPEC}
         self.kube.call("POST", f"{self.root}/kafkaconnects", body)
 
     def create(self, state: str, topics: str = "T") -> None:

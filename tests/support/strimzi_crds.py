@@ -17,7 +17,20 @@ from typing import Any
 from yamls import load_yaml
 
 GROUP = "kafka.strimzi.io"
+STORAGE = {"config": "configs", "offset": "offsets", "status": "status"}
+#: The specification of a KafkaConnect, with the group and topics that v1beta2 has by default and v1 requires.
+CONNECT_SPEC = {
+    "replicas": 1,
+    "bootstrapServers": "kafka:9092",
+    "groupId": "connect-cluster",
+    **{f"{name}StorageTopic": f"connect-cluster-{topic}" for name, topic in STORAGE.items()},
+}
 _FREE = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+_REQUIRED = {
+    ("KafkaConnect", "v1"): list(CONNECT_SPEC),
+    ("KafkaConnect", "v1beta2"): ["bootstrapServers"],
+    ("KafkaMirrorMaker2", "v1"): ["replicas", "target", "mirrors"],
+}
 _PLURALS = {
     "KafkaConnect": "kafkaconnects",
     "KafkaConnector": "kafkaconnectors",
@@ -69,8 +82,9 @@ def _served(version: str) -> list[str]:
 
 
 def _properties(kind: str, name: str, version: str) -> dict[str, Any]:
-    spec = {"type": "object", "properties": _connector(name, version)} if kind == "KafkaConnector" else _FREE
-    return {"spec": spec, "status": _FREE}
+    if kind == "KafkaConnector":
+        return {"spec": {"type": "object", "properties": _connector(name, version)}, "status": _FREE}
+    return {"spec": {**_FREE, "required": _REQUIRED.get((kind, name), [])}, "status": _FREE}
 
 
 def _connector(name: str, version: str) -> dict[str, Any]:

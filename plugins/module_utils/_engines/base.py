@@ -50,6 +50,7 @@ __all__ = [
     "attempt",
     "joined",
     "no_offsets",
+    "workers_of",
 ]
 
 
@@ -284,6 +285,18 @@ class Engine(Protocol):
         The flow from ``lost`` to ``remaining`` then replicates the new cluster from the start. The engine also removes
         other state that refers to the lost cluster. Raises ``not_stopped`` unless the flows are stopped.
         """
+
+
+def workers_of(engine: Engine, target: str, purpose: str) -> ConnectorClient:
+    """Return :meth:`Engine.workers`. Raises ``no_connectors`` if the engine has none."""
+    workers = engine.workers(target, purpose)
+    if workers is None:
+        raise DrError(
+            "no_connectors",
+            f"The engine of {target} runs flows without connectors, but {purpose} needs them.",
+            'Use kafka_dr_engine "connect" or "strimzi".',
+        )
+    return workers
 
 
 def no_offsets(source: str, target: str, engine: str) -> DrError:

@@ -29,7 +29,9 @@ from ..._core.offsets.flow_restart import ReplicaStart, misfits, shown
 from ..._core.offsets.tenures import nested
 from ..._core.partition import Partition
 from ..._core.waiting import Bounds, wait_until
+from ..._engines.base import workers_of
 from ..._kafka import groups as kafka_groups
+from ..._kafka.client import Kafka
 from ..._kafka.connect_offsets import ConnectOffsets
 from ..._kafka.topics import describe
 from ..._module import Result
@@ -122,8 +124,7 @@ class _Adoption:
         self._former = request.former[self.name]
         self._dedicated = self._former.offsets_topic
         self._own = pair.engine.offsets(*flow)
-        self._bounds, self._others = request.stop_bounds, others
-        self._timeout = request.request_timeout
+        self._bounds, self._timeout, self._others = request.stop_bounds, request.request_timeout, others
 
     @property
     def requests(self) -> list[dict[str, Any]]:
@@ -135,10 +136,7 @@ class _Adoption:
         """The client of the workers of the old connectors."""
         if self._former.connect_url is not None:
             return ConnectClient(self._former.connect_url, self._former.connect_client, self._timeout)
-        workers = self._pair.engine.workers(self._flow[1], "kafka_dr_adopt")
-        if workers is None:
-            raise DrError("adoption_refused", f"The engine of {self.name} has no connectors.")
-        return workers
+        return workers_of(self._pair.engine, self._flow[1], "kafka_dr_adopt")
 
     # ---- observations
 
@@ -184,10 +182,7 @@ class _Adoption:
         """Return the stored offsets of the old connector, for all of its topics."""
         source, target = self._flow
         if self._dedicated:
-            # The second name is that in a KafkaMirrorMaker2 (Strimzi).
-            names = (CONNECTORS["source"], connector_name(source, target, "source"))
-            read = (ConnectOffsets(self._pair.kafka[target], self._dedicated, name, source) for name in names)
-            return next((offsets for one in read if (offsets := one.last_replicated_offset())), {})
+            return _dedicated_offsets(self._pair.kafka[target], self._dedicated, source, target)
         return replicated_offsets(self._rest, self._connectors["source"].name, source)
 
     @property
@@ -241,10 +236,10 @@ class _Adoption:
                 f'The offsets topic "{self._dedicated}" of kafka_dr_adopt does not exist on {self._flow[1]}.',
                 "No connector was touched. Correct kafka_dr_adopt.",
             )
-        active, before = kafka_groups.may_have_members(kafka, group), self._ends()
+        active, before = kafka_groups.may_have_members(kafka, group), _replica_ends(self._pair, self._flow)
         if not active:
             time.sleep(_STILL_SECONDS)
-        if active or self._ends() != before:
+        if active or _replica_ends(self._pair, self._flow) != before:
             evidence = "still exists" if active else "has no members, but the replicas still grow"
             raise DrError(
                 "adoption_running",
@@ -253,10 +248,6 @@ class _Adoption:
                 "No connector was touched. Stop its processes normally, so that they store their offsets, then start"
                 " again. The broker deletes the group some minutes after its last member has left.",
             )
-
-    def _ends(self) -> dict[Partition, tuple[int, int]]:
-        source, target = self._flow
-        return self._pair.ranges(target, [self._pair.naming.replica(source, topic) for topic in self._pair.topics])
 
     def _misfits(self, stored: Mapping[Partition, int]) -> list[str]:
         """Return the partitions whose records show that the old offsets do not fit either."""
@@ -338,11 +329,23 @@ class _Adoption:
         """Return the facts for the journal: what was adopted, and its stored offsets."""
         ours = set(self._pair.topics)
         stored = {key: at for key, at in self._stored().items() if key[0] in ours}
-        if self._dedicated:
-            place = {"offsets_topic": self._dedicated, "group": self._former.group}
-        else:
-            place = {"connect_url": self._rest.url}
+        dedicated = {"offsets_topic": self._dedicated, "group": self._former.group}
+        place = dedicated if self._dedicated else {"connect_url": self._rest.url}
         return {"connectors": dict(self._former.connectors), **place, "offsets": nested(stored)}
+
+
+def _dedicated_offsets(kafka: Kafka, topic: str, source: str, target: str) -> dict[Partition, int]:
+    """Offsets under the connector's name in a dedicated MirrorMaker 2, else under that in a KafkaMirrorMaker2."""
+    for name in (CONNECTORS["source"], connector_name(source, target, "source")):
+        stored = ConnectOffsets(kafka, topic, name, source).last_replicated_offset()
+        if stored:
+            return stored
+    return {}
+
+
+def _replica_ends(pair: Pair, flow: tuple[str, str]) -> dict[Partition, tuple[int, int]]:
+    source, target = flow
+    return pair.ranges(target, [pair.naming.replica(source, topic) for topic in pair.topics])
 
 
 def _known(pair: Pair) -> list[str]:

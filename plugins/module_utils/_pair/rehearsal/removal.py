@@ -24,7 +24,7 @@ from ..._core.flows.pair_spec import PairSpec
 from ..._core.resources.acl import Acl, plan
 from ..._core.resources.acl import failure_of as acl_failure
 from ..._core.waiting import Bounds, wait_until
-from ..._engines.base import Engine
+from ..._engines.base import workers_of
 from ..._engines.opening import open_engine
 from ..._kafka import acls, groups, topics
 from ..._kafka.client import Kafka
@@ -235,16 +235,9 @@ def _open(pair: PairSpec, rehearsal: Rehearsal, timeout: float) -> dict[str, _Si
     kafka = connect_pair(rehearsal.clusters, timeout)
     engine = open_engine(rehearsal.clusters, pair.naming, kafka, timeout)
     return {
-        alias: _Side(kafka[alias], _workers(engine, alias), rehearsal.belongings[alias], rehearsal.fingerprints)
-        for alias in rehearsal.clusters
+        alias: _Side(kafka[alias], workers_of(engine, alias, "a rehearsal"), belongings, rehearsal.fingerprints)
+        for alias, belongings in rehearsal.belongings.items()
     }
-
-
-def _workers(engine: Engine, alias: str) -> ConnectorClient:
-    workers = engine.workers(alias, "a rehearsal")
-    if workers is None:
-        raise DrError("rehearsal_impossible", f"The engine of {alias} runs flows without connectors.")
-    return workers
 
 
 def _await(pending: Callable[[], list[str]], bounds: Bounds, kind: str, text: str, endpoint: str) -> None:
