@@ -31,7 +31,6 @@ from ..._core.partition import Partition
 from ..._core.waiting import Bounds, wait_until
 from ..._engines.base import workers_of
 from ..._kafka import groups as kafka_groups
-from ..._kafka.client import Kafka
 from ..._kafka.connect_offsets import ConnectOffsets
 from ..._kafka.topics import describe
 from ..._module import Result
@@ -180,10 +179,9 @@ class _Adoption:
 
     def _stored(self) -> dict[Partition, int]:
         """Return the stored offsets of the old connector, for all of its topics."""
-        source, target = self._flow
         if self._dedicated:
-            return _dedicated_offsets(self._pair.kafka[target], self._dedicated, source, target)
-        return replicated_offsets(self._rest, self._connectors["source"].name, source)
+            return _dedicated_offsets(self._pair, self._dedicated, self._flow)
+        return replicated_offsets(self._rest, self._connectors["source"].name, self._flow[0])
 
     @property
     def _stopped(self) -> bool:
@@ -334,10 +332,11 @@ class _Adoption:
         return {"connectors": dict(self._former.connectors), **place, "offsets": nested(stored)}
 
 
-def _dedicated_offsets(kafka: Kafka, topic: str, source: str, target: str) -> dict[Partition, int]:
+def _dedicated_offsets(pair: Pair, topic: str, flow: tuple[str, str]) -> dict[Partition, int]:
     """Offsets under the connector's name in a dedicated MirrorMaker 2, else under that in a KafkaMirrorMaker2."""
+    source, target = flow
     for name in (CONNECTORS["source"], connector_name(source, target, "source")):
-        stored = ConnectOffsets(kafka, topic, name, source).last_replicated_offset()
+        stored = ConnectOffsets(pair.kafka[target], topic, name, source).last_replicated_offset()
         if stored:
             return stored
     return {}
