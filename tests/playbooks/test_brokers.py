@@ -193,11 +193,22 @@ def readiness(pair: Scenario) -> dict[str, dict[str, Any]]:
 
 
 def test_brokers_restart_one_after_the_other_during_a_round_trip(pair: Scenario, lab: Lab) -> None:
+    round_trip(pair)
+
+
+def round_trip(pair: Scenario) -> None:
     for _way in OTHER:
         with meanwhile(rolling(), pair) as restarts:
             report = moved(pair)
         assert len(restarts) > 1, "brokers restarted during the move"
         proven(report, pair)
+
+
+@pytest.mark.soak
+@pytest.mark.timeout(7200)
+def test_brokers_restart_one_after_the_other_during_twenty_round_trips(pair: Scenario, lab: Lab) -> None:
+    for _trip in range(20):
+        round_trip(pair)
 
 
 @pytest.mark.soak
