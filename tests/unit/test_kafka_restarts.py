@@ -145,13 +145,6 @@ def test_an_attempt_that_waits_for_a_dead_coordinator_leaves_time_for_the_next_o
     assert (asked, made.connections) == ([0.5, 0.5, 1.5], 3)
 
 
-def test_a_commit_that_a_dead_coordinator_did_not_answer_is_sent_by_a_new_client() -> None:
-    made = kafka(raised(KafkaError._TIMED_OUT), None)
-    made.cluster_id = "id"
-    assert groups.commit(made, {"g": {Partition("T", 0): 7}}) == {"g": {Partition("T", 0): None}}
-    assert made.connections == 2
-
-
 def test_a_client_that_returns_no_type_of_a_group_is_enough() -> None:
     """confluent-kafka 2.6."""
     old = SimpleNamespace(**{name: value for name, value in vars(GROUP).items() if name != "type"})

@@ -301,6 +301,17 @@ def _patiently(trial: Trial) -> Any:
     return trial.module.Kafka.patiently(KAFKA, trial.observing("read"))
 
 
+@wait("kafka", "_kafka/client.py:Kafka.in_attempts")
+def _in_attempts(trial: Trial) -> Any:
+    return trial.module.Kafka.in_attempts(KAFKA, trial.observing("read"))
+
+
+@wait("kafka", "_kafka/groups.py:commit")
+def _commit(trial: Trial) -> Any:
+    trial.replace("_commit", {"g": {ONE: None}})
+    return trial.module.commit(KAFKA, {"g": {ONE: 5}})
+
+
 @wait("kafka", "_kafka/committing.py:_hold")
 def _hold(trial: Trial) -> Any:
     trial.replace("kafka_groups.committed_offsets", {})

@@ -124,8 +124,8 @@ def _filter(kind: Any, principal: Any, permission: Any) -> Any:
 def _matching(kafka: Kafka, filters: Sequence[Any]) -> set[Acl]:
     kafka.note_request("describe_acls", filters=len(filters))
 
-    def read(seconds: float) -> list[Any]:
-        futures = [kafka.admin.describe_acls(acl_filter, request_timeout=seconds) for acl_filter in filters]
+    def read() -> list[Any]:
+        futures = [kafka.admin.describe_acls(acl_filter, request_timeout=kafka.timeout) for acl_filter in filters]
         return [binding for future in futures for binding in _settle(kafka, future, _LISTING)]
 
     bindings = kafka.patiently(read)

@@ -200,19 +200,26 @@ class Kafka:
             with suppress(KafkaException):
                 self.admin.list_topics(timeout=_METADATA_SECONDS)
 
-    def patiently(self, request: Callable[..., T], *values: Any, done: Callable[[T], bool] = lambda _result: True) -> T:
-        """Return ``request(seconds, *values)``. Repeat it until ``done(result)`` while brokers restart or leaders move.
+    def patiently(self, read: Callable[..., T], *values: Any) -> T:
+        """Return ``read(*values)``. Repeat it while brokers restart or leaders move, within the request time-out (R35).
 
-        The last attempt begins within the request time-out (R35). ``request`` must be one that may be sent twice.
-        ``seconds`` is its own time-out: a broker that has crashed leads partitions and coordinates groups until its
-        session ends, and librdkafka waits for it during all of that time. The earlier attempts are therefore shorter.
+        ``read`` must not change anything on the cluster.
+        """
+        return wait_until(lambda: read(*values), lambda _result: True, Bounds(self.timeout, _AGAIN)).state
+
+    def in_attempts(self, read: Callable[..., T], *values: Any, done: Callable[[T], bool] = lambda _result: True) -> T:
+        """Like :meth:`patiently`, for ``read(seconds, *values)`` of coordinators, until ``done(result)``.
+
+        A broker that has crashed stays a coordinator until its session ends, and librdkafka waits for it during the
+        whole time-out of a request. So the first attempts have a third of the request time-out. The last one begins
+        within that time and has all of it, for a cluster that is only slow.
         """
         short = self.timeout / 3
         began = time.monotonic()
 
         def attempt() -> T:
             early = time.monotonic() - began < self.timeout - short
-            return request(short if early else self.timeout, *values)
+            return read(short if early else self.timeout, *values)
 
         return wait_until(attempt, done, Bounds(self.timeout, _AGAIN)).state
 
@@ -249,7 +256,7 @@ class Kafka:
             )
         return self.cluster_id
 
-    def _describe_cluster(self, _seconds: float) -> Any:
+    def _describe_cluster(self) -> Any:
         return self.settle(self.admin.describe_cluster(request_timeout=self.timeout), "describe the cluster")
 
     def consumer(self, isolation: str = "read_committed", group: str = "kafka-dr-reader", **more: Any) -> Consumer:

@@ -18,6 +18,7 @@ from .._core.partition import Partition
 from .._core.resources.acl import CLUSTER_NAME
 from .._core.resources.groups import ABSENT, GroupState, Member
 from .._core.retriable import is_retriable_code
+from .._core.waiting import Bounds, wait_until
 from .client import Kafka, is_refused
 from .topics import require_all_visible
 
@@ -40,12 +41,12 @@ def names(kafka: Kafka) -> list[str]:
             raise kafka.explain(listed.errors[0], "list the consumer groups", _LIST)
         return sorted(group.group_id for group in listed.valid)
 
-    return kafka.patiently(read)
+    return kafka.in_attempts(read)
 
 
 def describe(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
     """Return the state and members of each group. A group that does not exist is ``DEAD``."""
-    return kafka.patiently(_describe, kafka, groups) if groups else {}
+    return kafka.in_attempts(_describe, kafka, groups) if groups else {}
 
 
 def _describe(seconds: float, kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
@@ -118,7 +119,7 @@ def committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[P
     If a pending transaction may replace an offset, wait up to the request time-out for its end. Raises
     ``offsets_unknown`` if it does not end.
     """
-    committed = kafka.patiently(_known_committed_offsets, kafka, groups, done=lambda offsets: not _unknown(offsets))
+    committed = kafka.in_attempts(_known_committed_offsets, kafka, groups, done=lambda offsets: not _unknown(offsets))
     unknown = _unknown(committed)
     if unknown:
         raise DrError(
@@ -151,7 +152,9 @@ def known_committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, 
 def _known_committed_offsets(
     seconds: float, kafka: Kafka, groups: Collection[str]
 ) -> dict[str, dict[Partition, int | None]]:
-    """A broker leaves out topics that this account may not describe, so all must be visible to it.
+    """Like :func:`known_committed_offsets`, in requests of ``seconds``.
+
+    A broker leaves out topics that this account may not describe, so all must be visible to it.
     librdkafka crashes if it sends this request to a broker that is no longer the group's coordinator (its issue 5040).
     """
     _require_coordinators(kafka, groups, seconds)
@@ -205,10 +208,10 @@ def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[
     def unsettled() -> dict[str, Mapping[Partition, int]]:
         return {group: offsets for group, offsets in wanted.items() if _may_succeed(answers.get(group))}
 
-    def send(seconds: float) -> None:
-        answers.update(_commit(kafka, unsettled(), seconds))
+    def send() -> None:
+        answers.update(_commit(kafka, unsettled()))
 
-    kafka.patiently(send, done=lambda _sent: not unsettled())
+    wait_until(send, lambda _sent: not unsettled(), Bounds(kafka.timeout, 0.2))
     return {
         group: {key: None if refusal is None else refusal.text for key, refusal in answers[group].items()}
         for group in wanted
@@ -220,17 +223,13 @@ class _Refusal(NamedTuple):
 
     text: str
     temporary: bool
-    #: Whether the coordinator did not answer.
-    unreached: bool = False
 
 
 def _may_succeed(answer: Mapping[Partition, _Refusal | None] | None) -> bool:
     return answer is None or any(refusal is not None and refusal.temporary for refusal in answer.values())
 
 
-def _commit(
-    kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]], seconds: float
-) -> dict[str, dict[Partition, _Refusal | None]]:
+def _commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, _Refusal | None]]:
     kafka.note_request(
         "alter_consumer_group_offsets",
         groups=len(wanted),
@@ -240,11 +239,8 @@ def _commit(
     for group, offsets in wanted.items():
         items = [TopicPartition(topic, number, offset) for (topic, number), offset in sorted(offsets.items())]
         request = [ConsumerGroupTopicPartitions(group, items)]
-        futures[group] = kafka.admin.alter_consumer_group_offsets(request, request_timeout=seconds)[group]
-    answers = {group: _committed(kafka, group, future, wanted[group]) for group, future in futures.items()}
-    if any(refusal is not None and refusal.unreached for answer in answers.values() for refusal in answer.values()):
-        kafka.reconnect()  # as in _describe
-    return answers
+        futures[group] = kafka.admin.alter_consumer_group_offsets(request, request_timeout=kafka.timeout)[group]
+    return {group: _committed(kafka, group, future, wanted[group]) for group, future in futures.items()}
 
 
 def _committed(
@@ -256,9 +252,9 @@ def _committed(
     except KafkaException as error:
         topics = [("topic", topic, "read") for topic in sorted({topic for topic, _number in wanted})]
         cause = kafka.explain(error, doing, ("group", group, "read"), *topics)
-        return dict.fromkeys(wanted, _Refusal(cause.sentence(), cause.retriable, isinstance(cause, Unreachable)))
+        return dict.fromkeys(wanted, _Refusal(cause.sentence(), cause.retriable))
     except TimeoutError:
-        return dict.fromkeys(wanted, _Refusal(f"The broker did not answer within {kafka.timeout:g} s.", True, True))
+        return dict.fromkeys(wanted, _Refusal(f"The broker did not answer within {kafka.timeout:g} s.", True))
     return {
         Partition(row.topic, row.partition): None if row.error is None else _refusal(kafka, group, row)
         for row in answer.topic_partitions

@@ -87,9 +87,9 @@ def names(kafka: Kafka) -> list[str]:
     """
     kafka.note_request("list_topics")
 
-    def read(seconds: float) -> list[str]:
+    def read() -> list[str]:
         try:
-            return sorted(kafka.admin.list_topics(timeout=seconds).topics)
+            return sorted(kafka.admin.list_topics(timeout=kafka.timeout).topics)
         except KafkaException as error:
             raise kafka.explain(error, "list the topics") from error
 
@@ -159,10 +159,10 @@ def _describe(
     states: dict[str, TopicState | None] = {}
     wanted = settings or {}
 
-    def read(seconds: float, batch: list[str]) -> dict[str, TopicState | None]:
+    def read(batch: list[str]) -> dict[str, TopicState | None]:
         kafka.note_request("describe_topics", topics=len(batch))
-        futures = kafka.admin.describe_topics(TopicCollection(batch), request_timeout=seconds)
-        configs = _ask_settings(kafka, [name for name in batch if name in wanted], seconds)
+        futures = kafka.admin.describe_topics(TopicCollection(batch), request_timeout=kafka.timeout)
+        configs = _ask_settings(kafka, [name for name in batch if name in wanted])
         described = {name: _state(kafka, name, future) for name, future in futures.items()}
         existing = {name: future for name, future in configs.items() if described[name] is not None}
         return {**described, **_with_settings(kafka, described, existing, wanted)}
@@ -197,8 +197,8 @@ def with_config(
     """
     by_name: dict[str, TopicState] = {state.name: state for state in states}
 
-    def read(seconds: float, batch: list[str]) -> dict[str, TopicState]:
-        return _with_settings(kafka, by_name, _ask_settings(kafka, batch, seconds), wanted)
+    def read(batch: list[str]) -> dict[str, TopicState]:
+        return _with_settings(kafka, by_name, _ask_settings(kafka, batch), wanted)
 
     for batch in _batches(list(by_name), lambda name: 1, _DESCRIBE_BATCH):
         with without_collector():
@@ -206,12 +206,12 @@ def with_config(
     return by_name
 
 
-def _ask_settings(kafka: Kafka, topics: list[str], seconds: float) -> dict[str, Future[Any]]:
+def _ask_settings(kafka: Kafka, topics: list[str]) -> dict[str, Future[Any]]:
     if not topics:
         return {}
     kafka.note_request("describe_configs", topics=len(topics))
     resources = [ConfigResource(ResourceType.TOPIC, name) for name in topics]
-    futures = kafka.admin.describe_configs(resources, request_timeout=seconds)
+    futures = kafka.admin.describe_configs(resources, request_timeout=kafka.timeout)
     return {resource.name: future for resource, future in futures.items()}
 
 
