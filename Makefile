@@ -98,7 +98,8 @@ test: setup  ## what must pass before a change: everything but the long tests (m
 # Saves each audit of the tests a third of its start; half a minute, once for a virtual environment.
 .PHONY: classes
 classes: setup
-	@ls .venv/share/switchback.kafka_dr/*.jsa > /dev/null 2>&1 || python spark/kafka_dr_audit --prepare
+	@spark=$$(sed -n 's/^pyspark==//p' requirements-run.in); \
+	ls .venv/share/switchback.kafka_dr/spark-"$$spark"-*.jsa > /dev/null 2>&1 || python spark/kafka_dr_audit --prepare
 
 # Of about the same length: whatever runs alone at the end leaves half the machine idle.
 ONE_ROW := modules docs-commands runner artifact

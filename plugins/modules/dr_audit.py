@@ -93,7 +93,7 @@ attributes:
   idempotent:
     support: full
 requirements:
-  - Java 17 or later, and a Python with PySpark 4.0, numpy, pandas and pyarrow, on the host that runs the task
+  - Java 17 or later, and a Python with PySpark 4.0 to 4.2, numpy, pandas and pyarrow, on the host that runs the task
 seealso:
   - module: switchback.kafka_dr.dr_status_info
   - module: switchback.kafka_dr.dr_readiness

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,15 +23,33 @@ from typing import Any
 from .errors import AuditError
 
 JAVA = 17
-# The jars of Spark 4.2.0 with their SHA-256. kafka-clients has the version that the connector declares: a newer one
-# breaks the connector (NoSuchMethodError).
-CONNECTOR = {
-    "spark-sql-kafka-0-10_2.13-4.2.0.jar": "64539c45e5d39f7ddb747312c239f38f5208d08c1a0ddf7d70beb2fbd9373705",
-    "spark-token-provider-kafka-0-10_2.13-4.2.0.jar": (
-        "641c7947afc8aa1189e433b7c2d305293993c8691bc1c2062d6d4f513b12518c"
-    ),
-    "kafka-clients-3.9.2.jar": "014b4ef36884478a932641818b080c36a8f8e2e92dc771e800c9d2694f4f83d8",
-    "commons-pool2-2.13.1.jar": "f77a5060d6936a9144023584232f9de3f2248f1abfe156e9d31795f18770674f",
+# The jars of each Spark with their SHA-256. kafka-clients has the version that the connector declares: a newer one
+# breaks the connector (NoSuchMethodError). The jars of other versions are downloaded without a comparison.
+CONNECTORS = {
+    "4.0.0": {
+        "spark-sql-kafka-0-10_2.13-4.0.0.jar": "33a3b8b04df4a2e43c9d5bf8ca5972936a1ac662f2714e014d00ef6f27468bf3",
+        "spark-token-provider-kafka-0-10_2.13-4.0.0.jar": (
+            "f2be3b76f9e6cbe63379d4e4e0dc14f59dbf056ae2ad16ff15ac108004c86767"
+        ),
+        "kafka-clients-3.9.0.jar": "15c1e137f2c2c94398e27abc4060a03b6bde10bf9fac15e8f70c02320b202f18",
+        "commons-pool2-2.12.0.jar": "6d3bd18df8410f3e31b031aca582cc109342358a62a2759ebd0c4cdf30d06f8b",
+    },
+    "4.1.1": {
+        "spark-sql-kafka-0-10_2.13-4.1.1.jar": "9c1ce986f548e6b1dcb0e2dfe2f253a0bc58f2232a32a0c9c6c674dd25a8570c",
+        "spark-token-provider-kafka-0-10_2.13-4.1.1.jar": (
+            "e510adc37b03d01d0a190d0dab472b5538e05eaa77454f7e9477156d7a6820ae"
+        ),
+        "kafka-clients-3.9.1.jar": "7568b998572d256f0b7bc0afdc1b7a2588b8b08415c62ce314c864a6851ae9d9",
+        "commons-pool2-2.12.1.jar": "5273c8bc8c0dca2211175c0d27efbd7228efae99689aac001a8e1ef8e872e9ef",
+    },
+    "4.2.0": {
+        "spark-sql-kafka-0-10_2.13-4.2.0.jar": "64539c45e5d39f7ddb747312c239f38f5208d08c1a0ddf7d70beb2fbd9373705",
+        "spark-token-provider-kafka-0-10_2.13-4.2.0.jar": (
+            "641c7947afc8aa1189e433b7c2d305293993c8691bc1c2062d6d4f513b12518c"
+        ),
+        "kafka-clients-3.9.2.jar": "014b4ef36884478a932641818b080c36a8f8e2e92dc771e800c9d2694f4f83d8",
+        "commons-pool2-2.13.1.jar": "f77a5060d6936a9144023584232f9de3f2248f1abfe156e9d31795f18770674f",
+    },
 }
 SPARK = "4.2.0"
 
@@ -70,11 +88,11 @@ class Resources:
     conf: Mapping[str, str] = field(default_factory=dict)
 
 
-def default_cache() -> Path:
-    """Return the folder for downloads, outside any checkout."""
+def default_cache(version: str = SPARK) -> Path:
+    """Return the folder for downloads of one Spark, outside any checkout."""
     own = os.environ.get("KAFKA_DR_CACHE")
     base = Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache") / "switchback.kafka_dr"
-    return base.expanduser().absolute() / f"spark-{SPARK}"
+    return base.expanduser().absolute() / f"spark-{version}"
 
 
 def where(resources: Resources) -> str:
@@ -84,7 +102,9 @@ def where(resources: Resources) -> str:
 
 def archive() -> Path:
     """Return the path of the class archive that ``--prepare`` writes for this Python environment and this Java."""
-    return Path(sys.prefix, "share", "switchback.kafka_dr", f"spark-{SPARK}-{_java()}.jsa")
+    import pyspark
+
+    return Path(sys.prefix, "share", "switchback.kafka_dr", f"spark-{pyspark.__version__}-{_java()}.jsa")
 
 
 def start(resources: Resources, output: Path, record: Path | None = None) -> Any:
@@ -123,8 +143,8 @@ def _submitted(resources: Resources) -> dict[str, str]:
     if not any(submitted.get(name, "") for name in ("spark.jars", "spark.jars.packages")):
         raise AuditError(
             "connector_missing",
-            f"spark-submit was started without the Kafka connector. Add --jars {','.join(CONNECTOR)} with their "
-            f"folders, or --packages org.apache.spark:spark-sql-kafka-0-10_2.13:{SPARK}.",
+            f"spark-submit was started without the Kafka connector. Add --jars {','.join(CONNECTORS[SPARK])} with "
+            f"their folders, or --packages org.apache.spark:spark-sql-kafka-0-10_2.13:{SPARK}.",
         )
     return {**_NEEDED, **resources.conf}
 
@@ -168,20 +188,21 @@ def _connector(resources: Resources, version: str) -> dict[str, str]:
 
 
 def _found(resources: Resources, version: str) -> dict[str, str]:
-    folder = resources.jars or default_cache() / "jars"
+    folder = resources.jars or default_cache(version) / "jars"
     if any(name in resources.conf for name in ("spark.jars", "spark.jars.packages")):
         return {}
-    if version != SPARK and resources.jars is None:
+    pinned = CONNECTORS.get(version)
+    if pinned is None and resources.jars is None:
         coordinates = f"org.apache.spark:spark-sql-kafka-0-10_2.13:{version}"
         return {
             "spark.jars.packages": coordinates,
-            "spark.jars.ivy": str(default_cache().with_name(f"spark-{version}")),
+            "spark.jars.ivy": str(default_cache(version)),
         }
-    if version != SPARK:
+    if pinned is None:
         return {"spark.jars": ",".join(str(path) for path in _matching(folder, version))}
-    if resources.jars is None and not all((folder / name).exists() for name in CONNECTOR):
-        _download(folder)
-    return {"spark.jars": ",".join(str(path) for path in _verified(folder))}
+    if resources.jars is None and not all((folder / name).exists() for name in pinned):
+        _download(folder, pinned)
+    return {"spark.jars": ",".join(str(path) for path in _verified(folder, version))}
 
 
 def _matching(folder: Path, version: str) -> list[Path]:
@@ -196,36 +217,37 @@ def _matching(folder: Path, version: str) -> list[Path]:
     return found
 
 
-def _verified(folder: Path) -> list[Path]:
-    paths = [folder / name for name in CONNECTOR]
+def _verified(folder: Path, version: str) -> list[Path]:
+    pinned = CONNECTORS[version]
+    paths = [folder / name for name in pinned]
     missing = [path.name for path in paths if not path.exists()]
     if missing:
         there = ", ".join(sorted(path.name for path in folder.glob("*.jar"))) or "no jar"
         raise AuditError(
             "connector_missing",
-            f"{folder} lacks {', '.join(missing)}, the Kafka connector of Spark {SPARK}; found {there}.",
+            f"{folder} lacks {', '.join(missing)}, the Kafka connector of Spark {version}; found {there}.",
         )
     for path in paths:
         with path.open("rb") as handle:
             digest = hashlib.file_digest(handle, "sha256").hexdigest()
-        if digest != CONNECTOR[path.name]:
+        if digest != pinned[path.name]:
             raise AuditError(
-                "connector_damaged", f"{path} has the SHA-256 {digest}, wanted {CONNECTOR[path.name]}. Delete the file."
+                "connector_damaged", f"{path} has the SHA-256 {digest}, wanted {pinned[path.name]}. Delete the file."
             )
     return paths
 
 
-def _download(folder: Path) -> None:
+def _download(folder: Path, pinned: Mapping[str, str]) -> None:
     """Download the connector with PySpark's Ivy, into a temporary folder first, so that a failure leaves no files."""
     import pyspark
 
     folder.mkdir(parents=True, exist_ok=True)
     ivy = sorted(Path(pyspark.__file__).parent.glob("jars/ivy-*.jar"))
     if not ivy:
-        raise AuditError("connector_missing", f"This PySpark has no Ivy. Put {', '.join(CONNECTOR)} into {folder}.")
+        raise AuditError("connector_missing", f"This PySpark has no Ivy. Put {', '.join(pinned)} into {folder}.")
     with tempfile.TemporaryDirectory(dir=folder.parent) as work:
         description = Path(work, "ivy.xml")
-        description.write_text(_ivy_module())
+        description.write_text(_ivy_module(pinned))
         pattern = str(Path(work, "lib", "[artifact]-[revision].[ext]"))
         command = ["java", "-jar", str(ivy[-1]), "-ivy", str(description), "-cache", str(Path(work, "cache"))]
         run = subprocess.run(
@@ -235,7 +257,7 @@ def _download(folder: Path) -> None:
             check=False,
         )
         fetched = {path.name: path for path in Path(work, "lib").glob("*.jar")}
-        if run.returncode or set(CONNECTOR) - set(fetched):
+        if run.returncode or set(pinned) - set(fetched):
             reported = [
                 line.strip() for line in run.stdout.splitlines() if "UNRESOLVED" in line or "ERROR" in line.upper()
             ]
@@ -243,19 +265,19 @@ def _download(folder: Path) -> None:
                 "connector_missing",
                 f"The Kafka connector could not be downloaded ({(reported or ['Ivy failed'])[0]}). Give this machine "
                 "access to Maven Central over https, or use a folder (--jars, kafka_dr_spark_jars) that contains "
-                f"{', '.join(CONNECTOR)}.",
+                f"{', '.join(pinned)}.",
             )
-        for name in CONNECTOR:
+        for name in pinned:
             # Atomic: another audit may be starting with the same cache.
             shutil.move(fetched[name], folder / f".{name}.{os.getpid()}")
             (folder / f".{name}.{os.getpid()}").replace(folder / name)
 
 
-def _ivy_module() -> str:
+def _ivy_module(pinned: Iterable[str]) -> str:
     line = '<dependency org="{}" name="{}" rev="{}" conf="default->master" transitive="false"/>'
     kafka, spark = "org.apache.kafka", "org.apache.spark"
     organisations = {"kafka-clients": kafka, "commons-pool2": "org.apache.commons"}
-    parts = [re.fullmatch(r"(.+)-(\d[\d.]*)\.jar", name) for name in CONNECTOR]
+    parts = [re.fullmatch(r"(.+)-(\d[\d.]*)\.jar", name) for name in pinned]
     wanted = [(organisations.get(part[1], spark), part[1], part[2]) for part in parts if part]
     return (
         '<ivy-module version="2.0"><info organisation="switchback" module="kafka_dr_audit"/>'

@@ -34,7 +34,7 @@ from lab.lab import Lab
 from lagging import slow
 from scenario import Scenario, totals
 from snapshot import read_inventory
-from strimzi_crds import GROUP
+from strimzi_crds import CONNECT_SPEC, GROUP
 from workers import worker
 
 CLIENTS = [
@@ -549,6 +549,26 @@ def test_no_resource_has_a_password_and_the_applications_move_there_and_back(sec
 # ---- adoption
 
 
+def mirror(place: KubeLab) -> None:
+    """A KafkaMirrorMaker2 whose operator has scaled it to 0."""
+    spec = {
+        "replicas": 0,
+        "target": {**{key: value for key, value in CONNECT_SPEC.items() if key != "replicas"}, "alias": "B"},
+        "mirrors": [
+            {
+                "source": {"alias": "P", "bootstrapServers": "kafka:9092"},
+                "topicsPattern": "Payments",
+                "sourceConnector": {"config": {}},
+            }
+        ],
+    }
+    body = {"apiVersion": f"{GROUP}/v1", "kind": "KafkaMirrorMaker2", "metadata": {"name": "mm2"}, "spec": spec}
+    folder = place.path("B", "kafkamirrormaker2s")
+    made = place.kube.call("POST", folder, body)
+    status = {"observedGeneration": made["metadata"]["generation"], "replicas": 0}
+    place.kube.patch(f"{folder}/mm2/status", {"status": status})
+
+
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", ["KafkaConnector", "KafkaMirrorMaker2"])
 def test_a_flow_that_exists_is_adopted_and_no_record_is_replicated_twice(tmp_path: Path, kind: str) -> None:
@@ -589,12 +609,16 @@ def test_a_flow_that_exists_is_adopted_and_no_record_is_replicated_twice(tmp_pat
             until(lambda: states(made)[name] == ("STOPPED", 0), 30.0)
             rest.call("DELETE", quoted("connectors", name))
             place.resume("B")
+            mirror(place)
         confirmed = {"kafka_dr_confirm": "P"}
         done = made.playbook("enable", confirmed, expect=2)
         assert "kafka_dr_adopt" in done["output"]
-        made.playbook("enable", {**confirmed, "kafka_dr_adopt": {"P->B": adopted}})
+        adopting = {**confirmed, "kafka_dr_adopt": {"P->B": adopted}}
+        made.playbook("enable", adopting)
         for number in range(2000, 3000):
             writer.produce("Payments", value=str(number), partition=number % 4)
+        # A run that was killed is started again as it was, while the flow replicates.
+        assert made.playbook("enable", adopting)["changed"] == 0
         assert writer.flush(30) == 0
         until(lambda: records(made, "B", "P.Payments") >= 3000, 120.0)
         assert made.playbook("enable", confirmed)["changed"] == 0

@@ -57,6 +57,9 @@ class ConnectorClient(Protocol):
     def configure(self, name: str, config: Mapping[str, str]) -> None:
         """Replace the whole configuration. The state does not change."""
 
+    def taken(self, name: str) -> list[str]:
+        """Why a stop of a connector that :meth:`connectors` listed last would be refused, one sentence each."""
+
     def stop(self, name: str) -> None:
         """Request the state STOPPED, which the connector reaches later."""
 

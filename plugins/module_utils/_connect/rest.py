@@ -149,6 +149,11 @@ class ConnectClient(Transport):
         """Replace the whole configuration. The state does not change."""
         self.call("PUT", quoted("connectors", name, "config"), dict(config))
 
+    def taken(self, name: str) -> list[str]:
+        """Empty: the workers refuse no stop."""
+        del name
+        return []
+
     def stop(self, name: str) -> None:
         """Request the state STOPPED, which the connector reaches later."""
         self.call("PUT", quoted("connectors", name, "stop"))

@@ -54,6 +54,15 @@ def test_other_workers_do_not_get_the_password_of_the_flows_own_workers() -> Non
     assert (found["connect_url"], found["connect_client"]) == ("http://old:8083", {})
 
 
+def test_an_operator_would_start_a_connector_again_that_rest_has_stopped() -> None:
+    site = {"url": "https://k", "token": "t", "namespace": "kafka"}
+    sites = {"P": {**site, "connect": "p"}, "B": {**site, "connect": "b"}}
+    more = {"engine": "strimzi", "strimzi": sites}
+    with pytest.raises(DrError, match='has the key "connect_url", which kafka_dr_engine "strimzi" does not use'):
+        derive_pair(inventory({"P->B": {"source": "legacy", "connect_url": "http://old:8083"}}, **more))
+    assert derive_pair(inventory({"P->B": {"source": "legacy"}}, **more))["adopt"]["P->B"]["connect_url"] is None
+
+
 def test_a_dedicated_mirrormaker_is_named_by_its_offsets_topic() -> None:
     found = derive_pair(inventory({"P->B": {"offsets_topic": "mm2-offsets.P.internal"}}))["adopt"]["P->B"]
     assert (found["offsets_topic"], found["group"], found["connectors"]) == ("mm2-offsets.P.internal", "P-mm2", {})

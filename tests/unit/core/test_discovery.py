@@ -326,6 +326,16 @@ def test_flows_that_need_a_decision_are_asked_about(away: ClusterObservation, te
     assert problems_of(draft) == ""
 
 
+def test_connectors_of_a_mirror_maker_resource_are_drafted_by_their_offsets_topic() -> None:
+    away = cluster("B", connectors=(replace(connector("mm2/P->B.MirrorSourceConnector"), replicated=None),))
+    draft = drafted(cluster("P", topic("Payments")), away)
+    assert draft.variables()["adopt"] == {
+        "P->B": {"offsets_topic": "mirrormaker2-cluster-offsets", "group": "mirrormaker2-cluster"}
+    }
+    assert any("set spec.replicas to 0 in the KafkaMirrorMaker2 mm2" in todo for todo in draft.todos())
+    assert problems_of(draft) == ""
+
+
 def test_the_policy_and_the_separator_are_those_of_existing_flows() -> None:
     identity = drafted(
         cluster("P", topic("A")), cluster("B", connectors=(connector("a", replication_policy_class=POLICY),))

@@ -118,6 +118,25 @@ def test_connectors_of_a_mirror_maker_before_v1() -> None:
     assert found.config["groups"] == "g"
 
 
+@pytest.mark.parametrize(
+    ("replicas", "status", "expected"),
+    [
+        (0, {"observedGeneration": 3, "replicas": 0}, "STOPPED"),
+        (0, {"observedGeneration": 2, "replicas": 0}, "UNKNOWN"),
+        (0, {"observedGeneration": 3, "replicas": 1}, "UNKNOWN"),
+        (0, {"observedGeneration": 3}, "UNKNOWN"),
+        (1, {"observedGeneration": 3, "replicas": 0}, "UNKNOWN"),
+    ],
+)
+def test_connectors_without_replicas_are_stopped_once_the_operator_has_seen_it(
+    replicas: int, status: dict[str, Any], expected: str
+) -> None:
+    mirror = {"source": {"alias": "P"}, "sourceConnector": {}}
+    spec = {"replicas": replicas, "target": {"alias": "B"}, "mirrors": [mirror]}
+    resource = {"metadata": {"name": "mm2", "generation": 3}, "spec": spec, "status": status}
+    assert [(found.state, found.tasks) for found in mirror_connectors(resource)] == [(expected, ())]
+
+
 # ---- who else writes
 
 

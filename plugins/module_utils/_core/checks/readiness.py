@@ -815,7 +815,7 @@ CHECKS = (
         "Do the stored offsets of the flows match their replicas?",
         _in_no_flow("misfits", "{found}", "the flows replicate no record twice"),
         "Do not start the flow: it would replicate records twice. If another connector writes the replicas, name it in"
-        " kafka_dr_adopt and run enable (engine connect). Otherwise delete the replicas and run enable.",
+        " kafka_dr_adopt and run enable. Otherwise delete the replicas and run enable.",
         ("workers_to", "workers_from", "topics", "journal"),
     ),
     Check(

@@ -119,6 +119,8 @@ def _adoption(flow: _Flow, omitted: Collection[str]) -> tuple[Item | None, list[
     if flow.has_own:
         others = f" {shown([connector.name for connector in sources])} also exist." if sources else ""
         return None, [], [f"{flow.name}: the connectors of this pair exist.{others}"]
+    if sources and "/" in sources[0].name and sources[0].replicated is None:
+        return _of_mirror_maker(flow, sources[0].name.partition("/")[0])
     if sources:
         return _of_connectors(flow, sources, omitted)
     return _of_dedicated(flow)
@@ -168,6 +170,16 @@ def _never_replicated(topic: str, source: MirrorConnector) -> bool:
 def _described(flow: _Flow) -> str:
     parts = [f"{connector.name} ({connector.part}, {connector.state})" for connector in flow.connectors]
     return f"{flow.name}: {shown(parts)}"
+
+
+def _of_mirror_maker(flow: _Flow, resource: str) -> tuple[Item | None, list[str], list[str]]:
+    """Connectors of a KafkaMirrorMaker2 can be adopted only by their offsets topic. The names are those of v1beta2."""
+    todo = (
+        f"set spec.replicas to 0 in the KafkaMirrorMaker2 {resource} before the playbook enable. If its spec names"
+        " another group or offsets topic, correct them."
+    )
+    value = {"offsets_topic": "mirrormaker2-cluster-offsets", "group": "mirrormaker2-cluster"}
+    return Item(value, key=flow.name, todos=(todo,)), [], [_described(flow)]
 
 
 def _of_dedicated(flow: _Flow) -> tuple[Item | None, list[str], list[str]]:

@@ -73,6 +73,11 @@ def _check_flow(pair: Mapping[str, Any], flow: str, found: Any) -> list[str]:
         ]
     if one["group"] and not one["offsets_topic"]:
         problems.append(f'{where} has the key "group", which only a dedicated MirrorMaker 2 has.')
+    if one["connect_url"] and engine_inventory(pair["engine"]).site_keys:
+        problems.append(
+            f'{where} has the key "connect_url", which kafka_dr_engine "{pair["engine"]}" does not use: an operator'
+            " would start a connector again that REST has stopped. Name a connector of the site, or an offsets topic."
+        )
     connect = [key for key in ("checkpoint", "heartbeat", "connect_url", "connect_client") if one[key]]
     if one["offsets_topic"] and connect:
         problems.append(f'{where} has both "offsets_topic" and "{connect[0]}", which a dedicated MirrorMaker 2 lacks.')
@@ -97,7 +102,7 @@ def adopted_flow(pair: Mapping[str, Any], source: str, target: str) -> dict[str,
         return None
     one, _problems = check_mapping("", found, _KEYS)
     cluster = pair["clusters"][target]
-    own = one["connect_url"] is None
+    own = one["connect_url"] is None and not engine_inventory(pair["engine"]).site_keys
     return {
         "connectors": {part: one[part] for part in CONNECTORS if one[part]},
         "connect_url": cluster["connect_url"] if own else one["connect_url"],

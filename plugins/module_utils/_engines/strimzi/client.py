@@ -104,7 +104,8 @@ class StrimziClient:
 
     def taken(self, name: str) -> list[str]:
         """Why a stop of a connector that :meth:`connectors` listed last would be refused, one sentence each."""
-        return self._taken.get(name, [])
+        owned = "it belongs to a KafkaMirrorMaker2. Set spec.replicas to 0 there, and name its offsets topic instead"
+        return [owned] if "/" in name else self._taken.get(name, [])
 
     def find(self, name: str) -> Connector | None:
         """Return one connector, even if it has no status yet."""

@@ -198,7 +198,7 @@ def mirror_connectors(resource: Resource) -> list[Connector]:
     """The connectors of a KafkaMirrorMaker2 resource, which only its owner can change.
 
     The names have the name of the resource as a prefix, because the operator names them like this collection does. The
-    state is that of the last reconciliation, which may be two minutes old.
+    state is that of the last reconciliation, which may be two minutes old. Without replicas the operator reports none.
     """
     prefix, spec = resource["metadata"]["name"], resource.get("spec") or {}
     reported = {
@@ -223,8 +223,16 @@ def mirror_connectors(resource: Resource) -> list[Connector]:
             name = f"{source}->{target}.Mirror{part}Connector"
             entry = {"status": reported.get(name), "info": {"config": config}}
             shown = parse_connector(f"{prefix}/{name}", entry)
-            connectors.append(shown if shown.state else Connector(shown.name, "UNKNOWN", (), config))
+            state = "STOPPED" if _has_no_replicas(resource) else "UNKNOWN"
+            connectors.append(shown if shown.state else Connector(shown.name, state, (), config))
     return connectors
+
+
+def _has_no_replicas(resource: Resource) -> bool:
+    """Whether the operator has scaled the workers of a resource to 0."""
+    wanted = (resource.get("spec") or {}).get("replicas") == 0
+    is_current = settled_generation(resource) == resource["metadata"].get("generation")
+    return wanted and is_current and (resource.get("status") or {}).get("replicas") == 0
 
 
 def _pattern(mirror: Mapping[str, Any], kind: str) -> dict[str, str]:

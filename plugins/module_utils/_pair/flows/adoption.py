@@ -192,9 +192,17 @@ class _Adoption:
     def require_possible(self) -> None:
         """Raise if the adoption cannot succeed, as far as this is known before the first change."""
         source, target = self._flow
-        if self._dedicated:
-            self._require_ended()
+        # Refuses an engine or an operator that cannot set offsets.
+        workers_of(self._pair.engine, target, "kafka_dr_adopt")
+        if self._dedicated and self.pending:
+            _require_ended(self._pair, self._flow, self._former)
         problems = [
+            f'"{connector.name}": {text}'
+            for connector in self._connectors.values()
+            if not connector.stopped
+            for text in self._rest.taken(connector.name)
+        ]
+        problems += [
             f'"{connector.name}": {text}'
             for part, connector in self._connectors.items()
             for text in config_problems(part, connector.config, source, target, self._pair.naming)
@@ -225,28 +233,6 @@ class _Adoption:
                 "No connector was touched. Correct kafka_dr_adopt or the inventory (docs/procedures/enable.md).",
             )
 
-    def _require_ended(self) -> None:
-        """Raise unless the dedicated MirrorMaker 2 has ended. Only its owner can stop it."""
-        kafka, group = self._pair.kafka[self._flow[1]], self._former.group
-        if describe(kafka, [str(self._dedicated)])[str(self._dedicated)] is None:
-            raise DrError(
-                "adoption_refused",
-                f'The offsets topic "{self._dedicated}" of kafka_dr_adopt does not exist on {self._flow[1]}.',
-                "No connector was touched. Correct kafka_dr_adopt.",
-            )
-        active, before = kafka_groups.may_have_members(kafka, group), _replica_ends(self._pair, self._flow)
-        if not active:
-            time.sleep(_STILL_SECONDS)
-        if active or _replica_ends(self._pair, self._flow) != before:
-            evidence = "still exists" if active else "has no members, but the replicas still grow"
-            raise DrError(
-                "adoption_running",
-                f'The dedicated MirrorMaker 2 of {self.name} still runs: its group "{group}" on {self._flow[1]}'
-                f" {evidence}.",
-                "No connector was touched. Stop its processes normally, so that they store their offsets, then start"
-                " again. The broker deletes the group some minutes after its last member has left.",
-            )
-
     def _misfits(self, stored: Mapping[Partition, int]) -> list[str]:
         """Return the partitions whose records show that the old offsets do not fit either."""
         observation = observe_flow(self._pair, *self._flow)
@@ -275,8 +261,7 @@ class _Adoption:
         """Stop the old connectors, verify their offsets by content, and store them for the pair's connector."""
         running = [connector for connector in self._connectors.values() if not connector.stopped]
         outcomes = [Outcome(self._stop_change(connector), "done") for connector in running]
-        # A stop of one that is stopped already changes nothing, and makes its stored offsets final.
-        for connector in self._connectors.values() if self.pending else running:
+        for connector in running:
             self._rest.stop(connector.name)
         if self._connectors:
             self._await_stopped(self._rest, [connector.name for connector in self._connectors.values()])
@@ -340,6 +325,29 @@ def _dedicated_offsets(pair: Pair, topic: str, flow: tuple[str, str]) -> dict[Pa
         if stored:
             return stored
     return {}
+
+
+def _require_ended(pair: Pair, flow: tuple[str, str], former: FormerReplicator) -> None:
+    """Raise unless the dedicated MirrorMaker 2 has ended. Only its owner can stop it."""
+    kafka, group, topic = pair.kafka[flow[1]], former.group, str(former.offsets_topic)
+    if describe(kafka, [topic])[topic] is None:
+        raise DrError(
+            "adoption_refused",
+            f'The offsets topic "{topic}" of kafka_dr_adopt does not exist on {flow[1]}.',
+            "No connector was touched. Correct kafka_dr_adopt.",
+        )
+    active, before = kafka_groups.may_have_members(kafka, group), _replica_ends(pair, flow)
+    if not active:
+        time.sleep(_STILL_SECONDS)
+    if active or _replica_ends(pair, flow) != before:
+        evidence = "still exists" if active else "has no members, but the replicas still grow"
+        raise DrError(
+            "adoption_running",
+            f'The dedicated MirrorMaker 2 of {flow_name(*flow)} still runs: its group "{group}" on {flow[1]}'
+            f" {evidence}.",
+            "No connector was touched. Stop its processes normally, so that they store their offsets, then start"
+            " again. The broker deletes the group some minutes after its last member has left.",
+        )
 
 
 def _replica_ends(pair: Pair, flow: tuple[str, str]) -> dict[Partition, tuple[int, int]]:
