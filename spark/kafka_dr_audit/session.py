@@ -24,7 +24,7 @@ from .errors import AuditError
 
 JAVA = 17
 # The jars of each Spark with their SHA-256. kafka-clients has the version that the connector declares: a newer one
-# breaks the connector (NoSuchMethodError). The jars of other versions are downloaded without a comparison.
+# breaks the connector (NoSuchMethodError). The jars of other versions are not checked.
 CONNECTORS = {
     "4.0.0": {
         "spark-sql-kafka-0-10_2.13-4.0.0.jar": "33a3b8b04df4a2e43c9d5bf8ca5972936a1ac662f2714e014d00ef6f27468bf3",

@@ -25,7 +25,7 @@ from fake_connect import FakeConnect
 from kube_apiserver import Cluster, define, undefine, until
 from strimzi.cluster_operator import Operator
 from strimzi.kube import Kube
-from strimzi_crds import CONNECT_SPEC, GROUP
+from strimzi_crds import CONNECT_SPEC, GROUP, mirror_spec
 
 SOURCE, CHECKPOINT = "P->B.MirrorSourceConnector", "P->B.MirrorCheckpointConnector"
 MADE = "p-b.mirrorsourceconnector"
@@ -429,22 +429,11 @@ def test_without_definitions_the_cluster_is_refused(place: Place, kube: Kube) ->
 
 
 def test_connectors_of_a_mirror_maker_are_reported_and_not_mistaken_for_ours(place: Place) -> None:
-    spec = {
-        "replicas": 1,
-        "target": {**{key: value for key, value in CONNECT_SPEC.items() if key != "replicas"}, "alias": "B"},
-        "mirrors": [
-            {
-                "source": {"alias": "P", "bootstrapServers": "kafka:9092"},
-                "topicsPattern": "T",
-                "sourceConnector": {"config": {}},
-            }
-        ],
-    }
     tasks = [{"id": 0, "state": "RUNNING"}]
     status = {"connectors": [{"name": SOURCE, "connector": {"state": "RUNNING"}, "tasks": tasks}]}
     path = place.path("kafkamirrormaker2s", "mm2")
     metadata = {"name": "mm2"}
-    body = {"apiVersion": f"{GROUP}/v1", "kind": "KafkaMirrorMaker2", "metadata": metadata, "spec": spec}
+    body = {"apiVersion": f"{GROUP}/v1", "kind": "KafkaMirrorMaker2", "metadata": metadata, "spec": mirror_spec("T")}
     place.kube.call("POST", path.rpartition("/")[0], body)
     place.kube.patch(f"{path}/status", {"status": status})
     engine = place.engine()

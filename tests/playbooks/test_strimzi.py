@@ -34,7 +34,7 @@ from lab.lab import Lab
 from lagging import slow
 from scenario import Scenario, totals
 from snapshot import read_inventory
-from strimzi_crds import CONNECT_SPEC, GROUP
+from strimzi_crds import GROUP, mirror_spec
 from workers import worker
 
 CLIENTS = [
@@ -551,18 +551,12 @@ def test_no_resource_has_a_password_and_the_applications_move_there_and_back(sec
 
 def mirror(place: KubeLab) -> None:
     """A KafkaMirrorMaker2 whose operator has scaled it to 0."""
-    spec = {
-        "replicas": 0,
-        "target": {**{key: value for key, value in CONNECT_SPEC.items() if key != "replicas"}, "alias": "B"},
-        "mirrors": [
-            {
-                "source": {"alias": "P", "bootstrapServers": "kafka:9092"},
-                "topicsPattern": "Payments",
-                "sourceConnector": {"config": {}},
-            }
-        ],
+    body = {
+        "apiVersion": f"{GROUP}/v1",
+        "kind": "KafkaMirrorMaker2",
+        "metadata": {"name": "mm2"},
+        "spec": mirror_spec("Payments", 0),
     }
-    body = {"apiVersion": f"{GROUP}/v1", "kind": "KafkaMirrorMaker2", "metadata": {"name": "mm2"}, "spec": spec}
     folder = place.path("B", "kafkamirrormaker2s")
     made = place.kube.call("POST", folder, body)
     status = {"observedGeneration": made["metadata"]["generation"], "replicas": 0}
@@ -617,7 +611,7 @@ def test_a_flow_that_exists_is_adopted_and_no_record_is_replicated_twice(tmp_pat
         made.playbook("enable", adopting)
         for number in range(2000, 3000):
             writer.produce("Payments", value=str(number), partition=number % 4)
-        # A run that was killed is started again as it was, while the flow replicates.
+        # Nothing is left to adopt.
         assert made.playbook("enable", adopting)["changed"] == 0
         assert writer.flush(30) == 0
         until(lambda: records(made, "B", "P.Payments") >= 3000, 120.0)

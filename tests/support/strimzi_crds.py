@@ -25,6 +25,16 @@ CONNECT_SPEC = {
     "groupId": "connect-cluster",
     **{f"{name}StorageTopic": f"connect-cluster-{topic}" for name, topic in STORAGE.items()},
 }
+
+
+def mirror_spec(topics: str, replicas: int = 1) -> dict[str, Any]:
+    """The v1 specification of a KafkaMirrorMaker2 that replicates ``topics`` from P to B."""
+    target = {key: value for key, value in CONNECT_SPEC.items() if key != "replicas"}
+    source = {"alias": "P", "bootstrapServers": "kafka:9092"}
+    mirror = {"source": source, "topicsPattern": topics, "sourceConnector": {"config": {}}}
+    return {"replicas": replicas, "target": {**target, "alias": "B"}, "mirrors": [mirror]}
+
+
 _FREE = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
 _REQUIRED = {
     ("KafkaConnect", "v1"): list(CONNECT_SPEC),

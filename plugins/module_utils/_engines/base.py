@@ -224,9 +224,10 @@ class Engine(Protocol):
         """
 
     def workers(self, target: str, purpose: str) -> ConnectorClient | None:
-        """Return the client of single connectors on the workers of ``target``, the pair's or not, and their offsets.
+        """Return the client that changes single connectors on the workers of ``target``, and their stored offsets.
 
-        ``purpose``: what needs it, for the message of a refusal. None: the engine runs flows without connectors.
+        They need not be connectors of the pair. ``purpose``: what needs the client, for the message of a refusal.
+        None: the engine runs flows without connectors.
         """
 
     def connectors_to(self, target: str) -> list[MirrorConnector]:

@@ -194,7 +194,7 @@ class _Adoption:
         source, target = self._flow
         # Refuses an engine or an operator that cannot set offsets.
         workers_of(self._pair.engine, target, "kafka_dr_adopt")
-        if self._dedicated and self.pending:
+        if self._dedicated:
             _require_ended(self._pair, self._flow, self._former)
         problems = [
             f'"{connector.name}": {text}'
@@ -337,9 +337,12 @@ def _require_ended(pair: Pair, flow: tuple[str, str], former: FormerReplicator) 
             "No connector was touched. Correct kafka_dr_adopt.",
         )
     active, before = kafka_groups.may_have_members(kafka, group), _replica_ends(pair, flow)
-    if not active:
+    # The pair's own connector makes the replicas grow too, once an earlier run has started it.
+    own = pair.engine.observe(*flow).connectors["source"]
+    is_own_at_rest = own.state != "RUNNING"
+    if is_own_at_rest and not active:
         time.sleep(_STILL_SECONDS)
-    if active or _replica_ends(pair, flow) != before:
+    if active or (is_own_at_rest and _replica_ends(pair, flow) != before):
         evidence = "still exists" if active else "has no members, but the replicas still grow"
         raise DrError(
             "adoption_running",
