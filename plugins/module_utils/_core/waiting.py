@@ -8,6 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from .errors import DrError, one_text
 __all__ = ["Bounds", "Patience", "Waited", "wait_until"]
 
 T = TypeVar("T")
+#: Seconds between two collections of garbage.
+_COLLECT_SECONDS = 5.0
 _WAITED = "A wait of {:.0f} s ended with this error."
 
 
@@ -74,10 +77,14 @@ def wait_until(
     raising a retriable error at the limit.
     """
     now, sleep = clock or (time.monotonic, time.sleep)
-    start = moved = now()
+    start = moved = collected = now()
     fingerprint: Any = object()
     observations = 0
     while True:
+        # Modules disable the collector. Here it is safe: this is no callback of a Kafka client.
+        if now() - collected >= _COLLECT_SECONDS and not gc.isenabled():
+            gc.collect()
+            collected = now()
         try:
             state = observe()
         except DrError as error:

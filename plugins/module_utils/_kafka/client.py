@@ -193,12 +193,17 @@ class Kafka:
         until = time.monotonic() + self.timeout + 5
         while True:
             try:
-                return future.result(timeout=min(_METADATA_SECONDS, max(0.0, until - time.monotonic())))
+                failure = future.exception(timeout=min(_METADATA_SECONDS, max(0.0, until - time.monotonic())))
+                break
             except TimeoutError:
                 if time.monotonic() >= until:
                     raise
             with suppress(KafkaException):
                 self.admin.list_topics(timeout=_METADATA_SECONDS)
+        if isinstance(failure, KafkaException):
+            # A copy: the traceback of the original would hold frames that hold the future, which holds the original.
+            raise type(failure)(*failure.args)
+        return future.result()
 
     def patiently(self, read: Callable[..., T], *values: Any) -> T:
         """Return ``read(*values)``. Repeat it while brokers restart or leaders move, within the request time-out (R35).
