@@ -1,7 +1,9 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Log starts and ends of many partitions, read through a consumer: equal to those from the admin client."""
+"""Log starts and ends of many partitions, read through a consumer: equal to those from the admin client. And the same
+for the states and committed offsets of many groups, read and committed in batches.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from confluent_kafka import Producer, TopicPartition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka import topics
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka import groups, topics
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.modules import kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
@@ -145,3 +147,22 @@ def test_one_snapshot_describes_topics_once_and_reads_ends_every_time(kafka: Kaf
     other = topics.describe(kafka, [topic], {topic: ["segment.ms"]})[topic]
     assert other is not None
     assert "segment.ms" in other.config
+
+
+def test_groups_in_batches_have_the_same_states_and_committed_offsets(
+    kafka: Kafka, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(kafka, topic, 0, 10)
+    wanted = {f"{topic}-{number}": {Partition(topic, 0): number} for number in range(5)}
+    monkeypatch.setattr(groups, "_BATCH", 2)
+    accepted = {group: {Partition(topic, 0): None} for group in wanted}
+    assert groups.commit(kafka, wanted) == accepted
+    kafka.requests.clear()
+    asked = [*wanted, f"{topic}-absent"]
+    assert groups.committed_offsets(kafka, asked) == {**wanted, f"{topic}-absent": {}}
+    described = [row for row in kafka.requests if row["api"] == "describe_consumer_groups"]
+    assert [row["groups"] for row in described] == [2, 2, 2]
+    states = {group: state.state for group, state in groups.describe(kafka, asked).items()}
+    assert states == {**dict.fromkeys(wanted, "EMPTY"), f"{topic}-absent": "DEAD"}
+    groups.delete(kafka, asked)
+    assert {state.state for state in groups.describe(kafka, asked).values()} == {"DEAD"}

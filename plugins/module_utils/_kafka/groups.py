@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -28,6 +28,14 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
 __all__ = ["commit", "committed_offsets", "delete", "describe", "known_committed_offsets", "may_have_members", "names"]
 
 _LIST = ("cluster", CLUSTER_NAME, "describe")
+# All requests of a batch are sent at once, and share the time-out. If one ends, librdkafka (2.16) closes the connection,
+# and may crash because of the others (its pull request 5397).
+_BATCH = 200
+
+
+def _batches(groups: Collection[str]) -> Iterator[list[str]]:
+    ordered = list(groups)
+    return (ordered[first : first + _BATCH] for first in range(0, len(ordered), _BATCH))
 
 
 def names(kafka: Kafka) -> list[str]:
@@ -50,13 +58,21 @@ def describe(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
 
 
 def _describe(seconds: float, kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
-    kafka.note_request("describe_consumer_groups", groups=len(groups))
-    futures = kafka.admin.describe_consumer_groups(list(groups), request_timeout=seconds)
-    try:
-        return {group: _state(kafka, group, future) for group, future in futures.items()}
-    except Unreachable:
-        kafka.reconnect()  # the client remembers the coordinator that did not answer
-        raise
+    states: dict[str, GroupState] = {}
+    for batch in _batches(groups):
+        futures = _ask(seconds, kafka, batch)
+        try:
+            states.update({group: _state(kafka, group, future) for group, future in futures.items()})
+        except Unreachable:
+            kafka.reconnect()  # the client remembers the coordinator that did not answer
+            raise
+    return states
+
+
+def _ask(seconds: float, kafka: Kafka, batch: list[str]) -> Mapping[str, Future[Any]]:
+    kafka.note_request("describe_consumer_groups", groups=len(batch))
+    futures: Mapping[str, Future[Any]] = kafka.admin.describe_consumer_groups(batch, request_timeout=seconds)
+    return futures
 
 
 def _require_coordinators(kafka: Kafka, groups: Collection[str], seconds: float) -> None:
@@ -65,17 +81,14 @@ def _require_coordinators(kafka: Kafka, groups: Collection[str], seconds: float)
     A description is refused by a former coordinator without a crash. Groups of other types are refused as well, but by
     their coordinator.
     """
-    if not groups:
-        return
-    kafka.note_request("describe_consumer_groups", groups=len(groups))
-    futures = kafka.admin.describe_consumer_groups(list(groups), request_timeout=seconds)
-    for group, future in futures.items():
-        try:
-            kafka.settle(future, f'describe group "{group}"')
-        except DrError as error:
-            if error.retriable:
-                kafka.reconnect()
-                raise
+    for batch in _batches(groups):
+        for group, future in _ask(seconds, kafka, batch).items():
+            try:
+                kafka.settle(future, f'describe group "{group}"')
+            except DrError as error:
+                if error.retriable:
+                    kafka.reconnect()
+                    raise
 
 
 def may_have_members(kafka: Kafka, group: str) -> bool:
@@ -159,14 +172,23 @@ def _known_committed_offsets(
     """
     _require_coordinators(kafka, groups, seconds)
     require_all_visible(kafka)
+    committed: dict[str, dict[Partition, int | None]] = {}
+    for batch in _batches(groups):
+        committed.update(_committed_on_coordinators(seconds, kafka, batch))
+    return committed
+
+
+def _committed_on_coordinators(
+    seconds: float, kafka: Kafka, batch: list[str]
+) -> dict[str, dict[Partition, int | None]]:
     # One group for each request, but all requests are sent before the first response is awaited.
-    for group in groups:
+    for group in batch:
         kafka.note_request("list_consumer_group_offsets", group=group)
     futures = {
         group: kafka.admin.list_consumer_group_offsets(
             [ConsumerGroupTopicPartitions(group)], require_stable=True, request_timeout=seconds
         )[group]
-        for group in groups
+        for group in batch
     }
     committed: dict[str, dict[Partition, int | None]] = {}
     for group, future in futures.items():
@@ -185,16 +207,15 @@ def _known_committed_offsets(
 
 def delete(kafka: Kafka, groups: Collection[str]) -> None:
     """Delete groups with their committed offsets. A group that does not exist is no error. None may have members."""
-    if not groups:
-        return
-    kafka.note_request("delete_consumer_groups", groups=len(groups))
-    futures = kafka.admin.delete_consumer_groups(list(groups), request_timeout=kafka.timeout)
-    for group, future in futures.items():
-        try:
-            kafka.result(future)
-        except KafkaException as error:
-            if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
-                raise kafka.explain(error, f'delete group "{group}"', ("group", group, "delete")) from error
+    for batch in _batches(groups):
+        kafka.note_request("delete_consumer_groups", groups=len(batch))
+        futures = kafka.admin.delete_consumer_groups(batch, request_timeout=kafka.timeout)
+        for group, future in futures.items():
+            try:
+                kafka.result(future)
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
+                    raise kafka.explain(error, f'delete group "{group}"', ("group", group, "delete")) from error
 
 
 def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, str | None]]:
@@ -209,7 +230,8 @@ def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[
         return {group: offsets for group, offsets in wanted.items() if _may_succeed(answers.get(group))}
 
     def send() -> None:
-        answers.update(_commit(kafka, unsettled()))
+        for batch in _batches(unsettled()):
+            answers.update(_commit(kafka, {group: wanted[group] for group in batch}))
 
     wait_until(send, lambda _sent: not unsettled(), Bounds(kafka.timeout, 0.2))
     return {
