@@ -42,7 +42,8 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     try:
         made.playbook("lab_up", {**lab, "lab_flow": {"replication_factor": 1, "tasks_max": 2}})
         client = admin(Lab(made.folder, quiet=True), "P")
-        for created in client.create_topics([NewTopic(name, count, 1) for name, count in (WIDE | SMALL).items()]).values():
+        new = [NewTopic(name, count, 1) for name, count in (WIDE | SMALL).items()]
+        for created in client.create_topics(new).values():
             created.result(60)
         producer = Producer({"bootstrap.servers": servers(made, "P"), "linger.ms": 50})
         for name, count in SMALL.items():
