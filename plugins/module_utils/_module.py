@@ -129,7 +129,7 @@ def run(module: AnsibleModule, work: Callable[[AnsibleModule], Result], compress
     compressed, unless the module has the option ``compress`` and it is false.
     """
     # If the garbage collector finds a Kafka client in a callback of that client's own thread, the process aborts:
-    # librdkafka cannot close a client there (confluent-kafka-python pull requests 2129 and 2131). So only waits collect.
+    # librdkafka cannot close a client there (confluent-kafka-python pull requests 2129, 2131). So only waits collect.
     gc.disable()
     try:
         result = work(module)
