@@ -28,7 +28,7 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
 __all__ = ["commit", "committed_offsets", "delete", "describe", "known_committed_offsets", "may_have_members", "names"]
 
 _LIST = ("cluster", CLUSTER_NAME, "describe")
-# All requests of a batch are sent at once, and share the time-out. If one ends, librdkafka (2.16) closes the connection,
+# The requests of a batch are sent at once, and share the time-out. If one ends, librdkafka (2.16) closes the connection
 # and may crash because of the others (its pull request 5397).
 _BATCH = 200
 
