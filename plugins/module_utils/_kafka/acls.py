@@ -285,8 +285,6 @@ def _settle(kafka: Kafka, future: Future[Any], doing: str) -> Any:
             # Only reading works without ALTER.
             raise _refused(kafka, doing, "describe" if doing == _LISTING else "alter") from error
         raise kafka.explain(error, doing) from error
-    except TimeoutError:
-        return kafka.settle(future, doing)
 
 
 def _refused(kafka: Kafka, doing: str, operation: str = "describe") -> DrError:

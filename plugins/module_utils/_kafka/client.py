@@ -165,39 +165,32 @@ class Kafka:
         """Record one admin request, without secrets. Modules return the list as ``requests``."""
         self.requests.append({"api": api, **facts})
 
-    def settle(self, future: Future[T], doing: str, *needs: Need) -> T:
-        """Return the result of an admin future, and raise its failure as a :class:`DrError`.
+    def settle(self, future: Future[T], doing: str, *needs: Need, until: float | None = None) -> T:
+        """Return the result of an admin future, and raise its failure as a :class:`DrError`. See :meth:`result`.
 
         ``doing``: the operation, for the message: an imperative such as "describe the cluster". ``needs``: the rights
         that it needs, for the message of a refusal.
         """
         try:
-            return self.result(future)
+            return self.result(future, until)
         except KafkaException as error:
             raise self.explain(error, doing, *needs) from error
-        except TimeoutError as error:
-            raise Unreachable(
-                "kafka_unreachable",
-                f'Kafka at "{self.bootstrap_servers}" did not answer within {self.timeout:g} s: {doing}.',
-                _UNREACHABLE,
-                self.bootstrap_servers,
-                retriable=True,
-            ) from error
 
-    def result(self, future: Future[T]) -> T:
-        """Return the result of an admin future, or raise its KafkaException. Raises TimeoutError after the time-out.
+    def result(self, future: Future[T], until: float | None = None) -> T:
+        """Return the result of an admin future, or raise its KafkaException.
 
+        ``until``: the deadline (``time.monotonic()``) of a request that librdkafka does not end by itself.
         librdkafka sends most admin requests to the broker that its metadata names as the controller. If that broker is
         down, it waits for it during the whole time-out. Newer metadata name another broker.
         """
-        until = time.monotonic() + self.timeout + 5
+        until = time.monotonic() + self.timeout + 5 if until is None else until
         while True:
             try:
                 failure = future.exception(timeout=min(_METADATA_SECONDS, max(0.0, until - time.monotonic())))
                 break
             except TimeoutError:
                 if time.monotonic() >= until:
-                    raise
+                    raise KafkaException(KafkaError(KafkaError._TIMED_OUT, "No broker answered in time")) from None
             with suppress(KafkaException):
                 self.admin.list_topics(timeout=_METADATA_SECONDS)
         if isinstance(failure, KafkaException):

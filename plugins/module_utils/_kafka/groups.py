@@ -8,6 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
@@ -28,9 +29,11 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
 __all__ = ["commit", "committed_offsets", "delete", "describe", "known_committed_offsets", "may_have_members", "names"]
 
 _LIST = ("cluster", CLUSTER_NAME, "describe")
-# The requests of a batch are sent at once, and share the time-out. If one ends, librdkafka (2.16) closes the connection
-# and may crash because of the others (its pull request 5397).
+# The requests of a batch are sent at once, and share one deadline.
 _BATCH = 200
+# Time-out of requests to coordinators (s): longer than any wait. If one ends while librdkafka (2.16) looks for the
+# coordinator, it crashes as soon as a broker answers (its pull request 5397). So a deadline of ours ends the wait.
+_UNLIMITED = 3600.0
 
 
 def _batches(groups: Collection[str]) -> Iterator[list[str]]:
@@ -60,18 +63,19 @@ def describe(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
 def _describe(seconds: float, kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
     states: dict[str, GroupState] = {}
     for batch in _batches(groups):
-        futures = _ask(seconds, kafka, batch)
+        until = time.monotonic() + seconds
+        futures = _ask(kafka, batch)
         try:
-            states.update({group: _state(kafka, group, future) for group, future in futures.items()})
+            states.update({group: _state(kafka, group, future, until) for group, future in futures.items()})
         except Unreachable:
             kafka.reconnect()  # the client remembers the coordinator that did not answer
             raise
     return states
 
 
-def _ask(seconds: float, kafka: Kafka, batch: list[str]) -> Mapping[str, Future[Any]]:
+def _ask(kafka: Kafka, batch: list[str]) -> Mapping[str, Future[Any]]:
     kafka.note_request("describe_consumer_groups", groups=len(batch))
-    futures: Mapping[str, Future[Any]] = kafka.admin.describe_consumer_groups(batch, request_timeout=seconds)
+    futures: Mapping[str, Future[Any]] = kafka.admin.describe_consumer_groups(batch, request_timeout=_UNLIMITED)
     return futures
 
 
@@ -82,9 +86,10 @@ def _require_coordinators(kafka: Kafka, groups: Collection[str], seconds: float)
     their coordinator.
     """
     for batch in _batches(groups):
-        for group, future in _ask(seconds, kafka, batch).items():
+        until = time.monotonic() + seconds
+        for group, future in _ask(kafka, batch).items():
             try:
-                kafka.settle(future, f'describe group "{group}"')
+                kafka.settle(future, f'describe group "{group}"', until=until)
             except DrError as error:
                 if error.retriable:
                     kafka.reconnect()
@@ -105,9 +110,9 @@ def may_have_members(kafka: Kafka, group: str) -> bool:
         raise
 
 
-def _state(kafka: Kafka, group: str, future: Future[Any]) -> GroupState:
+def _state(kafka: Kafka, group: str, future: Future[Any], until: float) -> GroupState:
     try:
-        described = kafka.result(future)
+        described = kafka.result(future, until)
     except KafkaException as error:
         # Later protocol versions return this error. Earlier ones return a dead group.
         if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
@@ -184,16 +189,17 @@ def _committed_on_coordinators(
     # One group for each request, but all requests are sent before the first response is awaited.
     for group in batch:
         kafka.note_request("list_consumer_group_offsets", group=group)
+    until = time.monotonic() + seconds
     futures = {
         group: kafka.admin.list_consumer_group_offsets(
-            [ConsumerGroupTopicPartitions(group)], require_stable=True, request_timeout=seconds
+            [ConsumerGroupTopicPartitions(group)], require_stable=True, request_timeout=_UNLIMITED
         )[group]
         for group in batch
     }
     committed: dict[str, dict[Partition, int | None]] = {}
     for group, future in futures.items():
         doing = f'read the committed offsets of group "{group}"'
-        answer = kafka.settle(future, doing, ("group", group, "describe"))
+        answer = kafka.settle(future, doing, ("group", group, "describe"), until=until)
         committed[group] = {}
         for row in answer.topic_partitions or ():
             if row.error is not None:
@@ -209,10 +215,11 @@ def delete(kafka: Kafka, groups: Collection[str]) -> None:
     """Delete groups with their committed offsets. A group that does not exist is no error. None may have members."""
     for batch in _batches(groups):
         kafka.note_request("delete_consumer_groups", groups=len(batch))
-        futures = kafka.admin.delete_consumer_groups(batch, request_timeout=kafka.timeout)
+        until = time.monotonic() + kafka.timeout
+        futures = kafka.admin.delete_consumer_groups(batch, request_timeout=_UNLIMITED)
         for group, future in futures.items():
             try:
-                kafka.result(future)
+                kafka.result(future, until)
             except KafkaException as error:
                 if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
                     raise kafka.explain(error, f'delete group "{group}"', ("group", group, "delete")) from error
@@ -257,26 +264,25 @@ def _commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict
         groups=len(wanted),
         partitions=sum(len(offsets_of_group) for offsets_of_group in wanted.values()),
     )
+    until = time.monotonic() + kafka.timeout
     futures = {}
     for group, offsets in wanted.items():
         items = [TopicPartition(topic, number, offset) for (topic, number), offset in sorted(offsets.items())]
         request = [ConsumerGroupTopicPartitions(group, items)]
-        futures[group] = kafka.admin.alter_consumer_group_offsets(request, request_timeout=kafka.timeout)[group]
-    return {group: _committed(kafka, group, future, wanted[group]) for group, future in futures.items()}
+        futures[group] = kafka.admin.alter_consumer_group_offsets(request, request_timeout=_UNLIMITED)[group]
+    return {group: _committed(kafka, group, future, wanted[group], until) for group, future in futures.items()}
 
 
 def _committed(
-    kafka: Kafka, group: str, future: Future[Any], wanted: Mapping[Partition, int]
+    kafka: Kafka, group: str, future: Future[Any], wanted: Mapping[Partition, int], until: float
 ) -> dict[Partition, _Refusal | None]:
     doing = f'commit the offsets of group "{group}"'
     try:
-        answer = kafka.result(future)
+        answer = kafka.result(future, until)
     except KafkaException as error:
         topics = [("topic", topic, "read") for topic in sorted({topic for topic, _number in wanted})]
         cause = kafka.explain(error, doing, ("group", group, "read"), *topics)
         return dict.fromkeys(wanted, _Refusal(cause.sentence(), cause.retriable))
-    except TimeoutError:
-        return dict.fromkeys(wanted, _Refusal(f"The broker did not answer within {kafka.timeout:g} s.", True))
     return {
         Partition(row.topic, row.partition): None if row.error is None else _refusal(kafka, group, row)
         for row in answer.topic_partitions
