@@ -51,7 +51,8 @@ def test_a_process_survives_a_broker_that_continues_after_the_time_out(lab: Any,
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, env=environment
     ) as client:
-        assert client.stdin is not None and client.stdout is not None
+        assert client.stdin is not None
+        assert client.stdout is not None
         assert client.stdout.readline() == "connected\n"
         lab.pause("P", "broker")
         try:
