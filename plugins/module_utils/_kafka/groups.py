@@ -29,7 +29,7 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
 __all__ = ["commit", "committed_offsets", "delete", "describe", "known_committed_offsets", "may_have_members", "names"]
 
 _LIST = ("cluster", CLUSTER_NAME, "describe")
-# The requests of a batch are sent at once, and share one deadline.
+# The requests of a batch are sent at once. A read ends if no answer comes for a while: slow is not silent.
 _BATCH = 200
 # Time-out of requests to coordinators (s): longer than any wait. If one ends while librdkafka (2.16) looks for the
 # coordinator, it crashes as soon as a broker answers (its pull request 5397). So a deadline of ours ends the wait.
@@ -63,10 +63,9 @@ def describe(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
 def _describe(seconds: float, kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
     states: dict[str, GroupState] = {}
     for batch in _batches(groups):
-        until = time.monotonic() + seconds
         futures = _ask(kafka, batch)
         try:
-            states.update({group: _state(kafka, group, future, until) for group, future in futures.items()})
+            states.update({group: _state(kafka, group, future, seconds) for group, future in futures.items()})
         except Unreachable:
             kafka.reconnect()  # the client remembers the coordinator that did not answer
             raise
@@ -86,10 +85,9 @@ def _require_coordinators(kafka: Kafka, groups: Collection[str], seconds: float)
     their coordinator.
     """
     for batch in _batches(groups):
-        until = time.monotonic() + seconds
         for group, future in _ask(kafka, batch).items():
             try:
-                kafka.settle(future, f'describe group "{group}"', until=until)
+                kafka.settle(future, f'describe group "{group}"', until=time.monotonic() + seconds)
             except DrError as error:
                 if error.retriable:
                     kafka.reconnect()
@@ -110,9 +108,9 @@ def may_have_members(kafka: Kafka, group: str) -> bool:
         raise
 
 
-def _state(kafka: Kafka, group: str, future: Future[Any], until: float) -> GroupState:
+def _state(kafka: Kafka, group: str, future: Future[Any], seconds: float) -> GroupState:
     try:
-        described = kafka.result(future, until)
+        described = kafka.result(future, time.monotonic() + seconds)
     except KafkaException as error:
         # Later protocol versions return this error. Earlier ones return a dead group.
         if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
@@ -186,10 +184,9 @@ def _known_committed_offsets(
 def _committed_on_coordinators(
     seconds: float, kafka: Kafka, batch: list[str]
 ) -> dict[str, dict[Partition, int | None]]:
-    # One group for each request, but all requests are sent before the first response is awaited.
+    # One group for each request, but all requests of a batch are sent before the first response is awaited.
     for group in batch:
         kafka.note_request("list_consumer_group_offsets", group=group)
-    until = time.monotonic() + seconds
     futures = {
         group: kafka.admin.list_consumer_group_offsets(
             [ConsumerGroupTopicPartitions(group)], require_stable=True, request_timeout=_UNLIMITED
@@ -199,7 +196,7 @@ def _committed_on_coordinators(
     committed: dict[str, dict[Partition, int | None]] = {}
     for group, future in futures.items():
         doing = f'read the committed offsets of group "{group}"'
-        answer = kafka.settle(future, doing, ("group", group, "describe"), until=until)
+        answer = kafka.settle(future, doing, ("group", group, "describe"), until=time.monotonic() + seconds)
         committed[group] = {}
         for row in answer.topic_partitions or ():
             if row.error is not None:
