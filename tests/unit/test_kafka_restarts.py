@@ -131,18 +131,19 @@ def test_the_last_error_is_raised_at_the_time_out() -> None:
 def test_an_attempt_that_waits_for_a_dead_coordinator_leaves_time_for_the_next_ones() -> None:
     """A broker that crashed is the coordinator until its session ends, and librdkafka waits for it. Each attempt asks
     with a new client; the last one has the whole time-out, for a cluster that is only slow."""
-    made, lost = kafka(timeout=1.5), raised(KafkaError._TIMED_OUT)
+    made, began = kafka(timeout=3.0), time.monotonic()
     made.cluster_id = "id"
     asked: list[float] = []
 
     def describe(names: list[str], request_timeout: float) -> dict[str, Future[Any]]:
-        asked.append(round(request_timeout, 3))
-        time.sleep(0.0 if len(asked) == 3 else request_timeout)
-        return {name: future(GROUP if len(asked) == 3 else lost) for name in names}
+        asked.append(time.monotonic() - began)
+        return {name: future(GROUP) if len(asked) == 3 else Future() for name in names}
 
     made.admin.describe_consumer_groups = describe
     assert groups.describe(made, ["g"])["g"].state == "EMPTY"
-    assert (asked, made.connections) == ([0.5, 0.5, 1.5], 3)
+    assert made.connections == 3
+    assert asked[1] >= 1.0
+    assert asked[2] >= 2.0
 
 
 def test_a_client_that_returns_no_type_of_a_group_is_enough() -> None:
