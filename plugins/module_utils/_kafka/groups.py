@@ -89,7 +89,7 @@ def _require_coordinators(kafka: Kafka, groups: Collection[str], seconds: float)
             try:
                 kafka.settle(future, f'describe group "{group}"', until=time.monotonic() + seconds)
             except DrError as error:
-                if error.retriable:
+                if error.retriable or isinstance(error, Unreachable):
                     kafka.reconnect()
                     raise
 
@@ -234,8 +234,9 @@ def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[
         return {group: offsets for group, offsets in wanted.items() if _may_succeed(answers.get(group))}
 
     def send() -> None:
+        until = time.monotonic() + kafka.timeout  # for all batches together
         for batch in _batches(unsettled()):
-            answers.update(_commit(kafka, {group: wanted[group] for group in batch}))
+            answers.update(_commit(kafka, {group: wanted[group] for group in batch}, until))
 
     wait_until(send, lambda _sent: not unsettled(), Bounds(kafka.timeout, 0.2))
     return {
@@ -255,13 +256,14 @@ def _may_succeed(answer: Mapping[Partition, _Refusal | None] | None) -> bool:
     return answer is None or any(refusal is not None and refusal.temporary for refusal in answer.values())
 
 
-def _commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, _Refusal | None]]:
+def _commit(
+    kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]], until: float
+) -> dict[str, dict[Partition, _Refusal | None]]:
     kafka.note_request(
         "alter_consumer_group_offsets",
         groups=len(wanted),
         partitions=sum(len(offsets_of_group) for offsets_of_group in wanted.values()),
     )
-    until = time.monotonic() + kafka.timeout
     futures = {}
     for group, offsets in wanted.items():
         items = [TopicPartition(topic, number, offset) for (topic, number), offset in sorted(offsets.items())]
