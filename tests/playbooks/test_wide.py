@@ -114,6 +114,7 @@ def test_applications_on_three_thousand_partitions_move_with_two_thousand_groups
     pair.playbook("status", groups)
     pair.playbook("readiness", groups)
     answers = {row["name"]: row for row in json.loads((pair.reports / "readiness.json").read_text())["checks"]}
+    assert answers
     assert [row for row in answers.values() if row["answer"] == "UNKNOWN"] == []
     for playbook, to in (("failover_cutoff", "B"), ("failback", "P")):
         report = pair.move(playbook, to, **groups)

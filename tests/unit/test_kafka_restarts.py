@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from concurrent.futures import Future
 from types import SimpleNamespace
@@ -137,7 +138,10 @@ def test_an_attempt_that_waits_for_a_dead_coordinator_leaves_time_for_the_next_o
 
     def describe(names: list[str], request_timeout: float) -> dict[str, Future[Any]]:
         asked.append(time.monotonic() - began)
-        return {name: future(GROUP) if len(asked) == 3 else Future() for name in names}
+        late: Future[Any] = Future()
+        if len(asked) == 3:
+            threading.Timer(1.5, late.set_result, [GROUP]).start()  # longer than an early attempt lasts
+        return dict.fromkeys(names, late)
 
     made.admin.describe_consumer_groups = describe
     assert groups.describe(made, ["g"])["g"].state == "EMPTY"

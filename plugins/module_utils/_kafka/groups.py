@@ -9,7 +9,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ from .._core.resources.groups import ABSENT, GroupState, Member
 from .._core.retriable import is_retriable_code
 from .._core.waiting import Bounds, wait_until
 from .client import Kafka, is_refused
-from .topics import require_all_visible
+from .topics import batches, require_all_visible
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
     from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
@@ -34,11 +34,6 @@ _BATCH = 200
 # Time-out of requests to coordinators (s): longer than any wait. If one ends while librdkafka (2.16) looks for the
 # coordinator, it crashes as soon as a broker answers (its pull request 5397). So a deadline of ours ends the wait.
 _UNLIMITED = 3600.0
-
-
-def _batches(groups: Collection[str]) -> Iterator[list[str]]:
-    ordered = list(groups)
-    return (ordered[first : first + _BATCH] for first in range(0, len(ordered), _BATCH))
 
 
 def names(kafka: Kafka) -> list[str]:
@@ -62,7 +57,7 @@ def describe(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
 
 def _describe(seconds: float, kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
     states: dict[str, GroupState] = {}
-    for batch in _batches(groups):
+    for batch in batches(groups, _BATCH):
         futures = _ask(kafka, batch)
         try:
             states.update({group: _state(kafka, group, future, seconds) for group, future in futures.items()})
@@ -84,7 +79,7 @@ def _require_coordinators(kafka: Kafka, groups: Collection[str], seconds: float)
     A description is refused by a former coordinator without a crash. Groups of other types are refused as well, but by
     their coordinator.
     """
-    for batch in _batches(groups):
+    for batch in batches(groups, _BATCH):
         for group, future in _ask(kafka, batch).items():
             try:
                 kafka.settle(future, f'describe group "{group}"', until=time.monotonic() + seconds)
@@ -176,7 +171,7 @@ def _known_committed_offsets(
     _require_coordinators(kafka, groups, seconds)
     require_all_visible(kafka)
     committed: dict[str, dict[Partition, int | None]] = {}
-    for batch in _batches(groups):
+    for batch in batches(groups, _BATCH):
         committed.update(_committed_on_coordinators(seconds, kafka, batch))
     return committed
 
@@ -210,7 +205,7 @@ def _committed_on_coordinators(
 
 def delete(kafka: Kafka, groups: Collection[str]) -> None:
     """Delete groups with their committed offsets. A group that does not exist is no error. None may have members."""
-    for batch in _batches(groups):
+    for batch in batches(groups, _BATCH):
         kafka.note_request("delete_consumer_groups", groups=len(batch))
         until = time.monotonic() + kafka.timeout
         futures = kafka.admin.delete_consumer_groups(batch, request_timeout=_UNLIMITED)
@@ -235,7 +230,7 @@ def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[
 
     def send() -> None:
         until = time.monotonic() + kafka.timeout  # for all batches together
-        for batch in _batches(unsettled()):
+        for batch in batches(unsettled(), _BATCH):
             answers.update(_commit(kafka, {group: wanted[group] for group in batch}, until))
 
     wait_until(send, lambda _sent: not unsettled(), Bounds(kafka.timeout, 0.2))

@@ -41,6 +41,7 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
 
 __all__ = [
     "apply",
+    "batches",
     "delete",
     "describe",
     "describe_anew",
@@ -167,7 +168,7 @@ def _describe(
         existing = {name: future for name, future in configs.items() if described[name] is not None}
         return {**described, **_with_settings(kafka, described, existing, wanted)}
 
-    for batch in _batches(list(topics), lambda name: 1, _DESCRIBE_BATCH):
+    for batch in batches(list(topics), _DESCRIBE_BATCH):
         with without_collector():
             states.update(kafka.patiently(read, batch))
     return states
@@ -200,7 +201,7 @@ def with_config(
     def read(batch: list[str]) -> dict[str, TopicState]:
         return _with_settings(kafka, by_name, _ask_settings(kafka, batch), wanted)
 
-    for batch in _batches(list(by_name), lambda name: 1, _DESCRIBE_BATCH):
+    for batch in batches(list(by_name), _DESCRIBE_BATCH):
         with without_collector():
             by_name.update(kafka.patiently(read, batch))
     return by_name
@@ -381,7 +382,7 @@ def _offsets(
         # leads in a later epoch (FENCED_LEADER_EPOCH, after a broker restart). Brokers would refuse it for minutes.
         # This raises if no broker responds. If only a leader died, the metadata name the next one.
         names(kafka)
-    for batch in _batches(failed, lambda partition: 1, _ADMIN_OFFSETS):
+    for batch in batches(failed, _ADMIN_OFFSETS):
         answers, silent = _ask_admin(kafka, {place: timestamps[place] for place in batch}, isolation, which)
         if silent is not None:
             raise kafka.explain(silent, f"read offsets ({which})") from silent
@@ -415,7 +416,7 @@ def _ask_consumer(
     consumer = kafka.consumer(isolation)
     try:
         with suppress(KafkaException):
-            for batch in _batches(sorted(timestamps), lambda partition: 1, _CONSUMER_OFFSETS):
+            for batch in batches(sorted(timestamps), _CONSUMER_OFFSETS):
                 kafka.note_request("list_offsets", partitions=len(batch), at=which, isolation=isolation)
                 asked = [TopicPartition(key.topic, key.partition, timestamps[key]) for key in batch]
                 for answer in consumer.offsets_for_times(asked, timeout=kafka.timeout):
@@ -469,7 +470,7 @@ def apply(kafka: Kafka, changes: Iterable[Change], check: bool = False) -> list[
         by_action.setdefault(change.action, []).append(change)
     outcomes: list[Outcome] = []
     for action, (send, cost) in _ACTIONS.items():
-        for batch in _batches(by_action.get(action, []), cost, _RECORD_BUDGET):
+        for batch in batches(by_action.get(action, []), _RECORD_BUDGET, cost):
             if check and action == "delete":
                 outcomes += [Outcome(change, "planned") for change in batch]
                 continue
@@ -595,8 +596,9 @@ def _settled(change: Change, state: TopicState | None) -> bool:
 # ---- batching ----------------------------------------------------------------------------------------------------
 
 
-def _batches(items: list[Any], cost: Callable[[Any], int], budget: int) -> Iterator[list[Any]]:
-    batch: list[Any] = []
+def batches(items: Collection[T], budget: int, cost: Callable[[T], int] = lambda _item: 1) -> Iterator[list[T]]:
+    """Split the items into lists that cost at most ``budget`` each. An item that costs more is alone in its list."""
+    batch: list[T] = []
     spent = 0
     for item in items:
         price = cost(item)
