@@ -150,7 +150,7 @@ class Kafka:
     def reconnect(self) -> None:
         """Use a new admin client, which knows no coordinator yet."""
         now = time.monotonic()
-        # Another thread may still wait for its answers. Later ones nobody needs.
+        # Another thread may still wait for its answers. Later ones are not needed.
         self._former = [(since, admin) for since, admin in self._former if now - since < self.timeout + 5]
         self._former.append((now, self.admin))
         self.admin = self._connected()
