@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The product defines a partition once, and keeps classes short."""
+"""The product defines a partition once, and keeps classes short; no variable is called `_`."""
 
 from __future__ import annotations
 
@@ -44,3 +44,15 @@ def test_no_class_is_longer_than_the_bound() -> None:
     assert {name: length for name, length in lines.items() if length > LONGEST_CLASS} == {}
     # A bound above the longest class would let it grow again.
     assert max(lines.values()) == LONGEST_CLASS
+
+
+def test_no_variable_is_called_underscore() -> None:
+    """`ansible-test sanity` refuses it, and takes too long for `make check`."""
+    named = [
+        f"{path.relative_to(ROOT)}:{node.lineno}"
+        for folder in ("plugins", "roles", "spark", "tests", "molecule")
+        for path in sorted((ROOT / folder).rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Name) and node.id == "_" and isinstance(node.ctx, ast.Store)
+    ]
+    assert not named
