@@ -45,6 +45,8 @@ POLICIES = ("default", "identity")
 RANDOM = 5
 STARTS = 4
 PAUSE = 8.0
+# Longer than the time-out of a request: its answer comes when the caller has given up.
+LONG_PAUSE = 25.0
 HARM = ("lost", "phantom", "processed_twice")
 Act = Callable[[subprocess.Popen[bytes]], None]
 
@@ -63,6 +65,8 @@ class ChaosFault:
     # Of the lab, "return", "copies" or "journal". None: ansible-playbook itself is killed.
     part: tuple[str, str] | None = None
     pause: bool = False
+    # Seconds until the part is repaired.
+    lasts: float = PAUSE
     # The controller freezes, another one takes over, the applications move once more, and the first one wakes up.
     frozen: bool = False
 
@@ -128,14 +132,20 @@ def faults(policy: str, draw: random.Random) -> list[ChaosFault]:
             ),
         ]
     hurt = [
-        (alias, part, pause)
+        (alias, part, pause, lasts)
         for alias in ("left", "entered")
-        for part, pause in (("broker", True), ("broker", False), ("connect", False))
+        for part, pause, lasts in (
+            ("broker", True, PAUSE),
+            ("broker", True, LONG_PAUSE),
+            ("broker", False, PAUSE),
+            ("connect", False, PAUSE),
+        )
     ]
-    for alias, part, pause in hurt:
+    for alias, part, pause, lasts in hurt:
         phase = draw.choice(phases["cutoff"])
-        what = f"{'pause' if pause else 'kill'} {part} of the side {alias}"
-        found.append(ChaosFault(f"cutoff: {what} at {phase}", "cutoff", beginning(phase), 0.0, (alias, part), pause))
+        what = f"{'pause' if pause else 'kill'} {part} of the side {alias} for {lasts:.0f} s"
+        name = f"cutoff: {what} at {phase}"
+        found.append(ChaosFault(name, "cutoff", beginning(phase), 0.0, (alias, part), pause, lasts))
     for part, what in (("copies", "RUNNING but copying nothing"), ("journal", "the journal's topic deleted")):
         for phase in (phases["cutoff"][0], draw.choice(phases["cutoff"][3:])):
             name = f"cutoff: {what} at {phase}"
@@ -318,7 +328,7 @@ class _Acting:
 
     def _repair(self, alias: str, part: str) -> None:
         """The fault lasts that long: the run must survive it or be resumed."""
-        time.sleep(PAUSE)
+        time.sleep(self._fault.lasts)
         if part == "copies":
             hold_copies(self._lab, alias, self._copy, hold=False)
         elif self._fault.pause:

@@ -284,7 +284,7 @@ def frozen_stop_seconds(
 ) -> Iterator[float]:
     """Seconds of up to three stops while the source broker is paused; no other after one below the bound."""
     settings = {"source.consumer.request.timeout.ms": consumer_timeout}
-    for dummy_attempt in range(3):
+    for _dummy_attempt in range(3):
         run_module(connect_mirror, declared(clusters, source_settings=settings))
         lab.pause("P", "broker")
         try:

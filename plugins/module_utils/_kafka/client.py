@@ -147,12 +147,13 @@ class Kafka:
         if error.name() in _LOUD_ERRORS:
             self._causes.append(error.str())
 
-    def reconnect(self) -> None:
-        """Use a new admin client, which knows no coordinator yet."""
+    def reconnect(self, keep: bool = True) -> None:
+        """Use a new admin client, which knows no coordinator yet. Not ``keep``: send no request of the former one."""
         now = time.monotonic()
         # Another thread may still wait for its answers. Later ones are not needed.
         self._former = [(since, admin) for since, admin in self._former if now - since < self.timeout + 5]
-        self._former.append((now, self.admin))
+        if keep:
+            self._former.append((now, self.admin))
         self.admin = self._connected()
 
     def _connected(self) -> AdminClient:
@@ -190,7 +191,8 @@ class Kafka:
                 break
             except TimeoutError:
                 if time.monotonic() >= until:
-                    raise KafkaException(KafkaError(KafkaError._TIMED_OUT, "No broker answered in time")) from None
+                    text = f"No broker answered within {self.timeout:g} s"
+                    raise KafkaException(KafkaError(KafkaError._TIMED_OUT, text)) from None
             with suppress(KafkaException):
                 self.admin.list_topics(timeout=_METADATA_SECONDS)
         if isinstance(failure, KafkaException):

@@ -207,37 +207,56 @@ def delete(kafka: Kafka, groups: Collection[str]) -> None:
     """Delete groups with their committed offsets. A group that does not exist is no error. None may have members."""
     for batch in batches(groups, _BATCH):
         kafka.note_request("delete_consumer_groups", groups=len(batch))
-        until = time.monotonic() + kafka.timeout
         futures = kafka.admin.delete_consumer_groups(batch, request_timeout=_UNLIMITED)
         for group, future in futures.items():
             try:
-                kafka.result(future, until)
+                kafka.result(future, time.monotonic() + kafka.timeout)
             except KafkaException as error:
-                if error.args[0].code() != KafkaError.GROUP_ID_NOT_FOUND:
-                    raise kafka.explain(error, f'delete group "{group}"', ("group", group, "delete")) from error
+                if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
+                    continue
+                cause = kafka.explain(error, f'delete group "{group}"', ("group", group, "delete"))
+                if isinstance(cause, Unreachable):
+                    kafka.reconnect(keep=False)  # see commit()
+                raise cause from error
 
 
 def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, str | None]]:
     """Commit offsets, and return None or the broker's error text for each partition.
 
     Groups whose coordinator moves are repeated within the request time-out: the same commit twice changes nothing.
+    If no answer comes for that long, nothing more is sent.
     The commit has no leader epoch: the epoch of another cluster would make the log look truncated to the consumer.
     """
+    answers: dict[str, Mapping[Partition, _Refusal | None]] = {}
+    for batch in batches(wanted, _BATCH):
+        answers.update(_commit_until_settled(kafka, {group: wanted[group] for group in batch}))
+        if any(_is_silent(answers[group]) for group in batch):
+            # A request that was given up must not reach the broker later, when the caller has decided otherwise.
+            kafka.reconnect(keep=False)
+            break
+    unsent = _Refusal("not sent, because no broker answered the requests before it", True)
+    return {
+        group: {
+            key: None if refusal is None else refusal.text
+            for key, refusal in answers.get(group, dict.fromkeys(offsets, unsent)).items()
+        }
+        for group, offsets in wanted.items()
+    }
+
+
+def _commit_until_settled(
+    kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]
+) -> dict[str, Mapping[Partition, _Refusal | None]]:
     answers: dict[str, Mapping[Partition, _Refusal | None]] = {}
 
     def unsettled() -> dict[str, Mapping[Partition, int]]:
         return {group: offsets for group, offsets in wanted.items() if _may_succeed(answers.get(group))}
 
     def send() -> None:
-        until = time.monotonic() + kafka.timeout  # for all batches together
-        for batch in batches(unsettled(), _BATCH):
-            answers.update(_commit(kafka, {group: wanted[group] for group in batch}, until))
+        answers.update(_commit(kafka, unsettled()))
 
     wait_until(send, lambda _sent: not unsettled(), Bounds(kafka.timeout, 0.2))
-    return {
-        group: {key: None if refusal is None else refusal.text for key, refusal in answers[group].items()}
-        for group in wanted
-    }
+    return answers
 
 
 class _Refusal(NamedTuple):
@@ -245,15 +264,19 @@ class _Refusal(NamedTuple):
 
     text: str
     temporary: bool
+    # Whether the broker did not answer, so that the offset may be committed.
+    silent: bool = False
 
 
 def _may_succeed(answer: Mapping[Partition, _Refusal | None] | None) -> bool:
     return answer is None or any(refusal is not None and refusal.temporary for refusal in answer.values())
 
 
-def _commit(
-    kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]], until: float
-) -> dict[str, dict[Partition, _Refusal | None]]:
+def _is_silent(answer: Mapping[Partition, _Refusal | None]) -> bool:
+    return any(refusal is not None and refusal.silent for refusal in answer.values())
+
+
+def _commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, _Refusal | None]]:
     kafka.note_request(
         "alter_consumer_group_offsets",
         groups=len(wanted),
@@ -264,7 +287,13 @@ def _commit(
         items = [TopicPartition(topic, number, offset) for (topic, number), offset in sorted(offsets.items())]
         request = [ConsumerGroupTopicPartitions(group, items)]
         futures[group] = kafka.admin.alter_consumer_group_offsets(request, request_timeout=_UNLIMITED)[group]
-    return {group: _committed(kafka, group, future, wanted[group], until) for group, future in futures.items()}
+    answers: dict[str, dict[Partition, _Refusal | None]] = {}
+    until = time.monotonic() + kafka.timeout
+    for group, future in futures.items():
+        answers[group] = _committed(kafka, group, future, wanted[group], until)
+        if not _is_silent(answers[group]):
+            until = time.monotonic() + kafka.timeout
+    return answers
 
 
 def _committed(
@@ -276,7 +305,9 @@ def _committed(
     except KafkaException as error:
         topics = [("topic", topic, "read") for topic in sorted({topic for topic, _number in wanted})]
         cause = kafka.explain(error, doing, ("group", group, "read"), *topics)
-        return dict.fromkeys(wanted, _Refusal(cause.sentence(), cause.retriable))
+        silent = isinstance(cause, Unreachable)
+        text = f"{cause.sentence()} The offsets may be committed." if silent else cause.sentence()
+        return dict.fromkeys(wanted, _Refusal(text, cause.retriable, silent))
     return {
         Partition(row.topic, row.partition): None if row.error is None else _refusal(kafka, group, row)
         for row in answer.topic_partitions
