@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import Any, NamedTuple
 
 from .._core.errors import DrError, Unreachable
+from .._core.listing import first_few
 from .._core.partition import Partition
 from .._core.resources.acl import CLUSTER_NAME
 from .._core.resources.groups import ABSENT, GroupState, Member
@@ -135,7 +136,7 @@ def committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[P
     if unknown:
         raise DrError(
             "offsets_unknown",
-            f"The committed offsets on {len(unknown)} partitions could not be read: {', '.join(unknown[:5])}.",
+            f"The committed offsets on {len(unknown)} partitions could not be read: {first_few(unknown)}.",
             "A transaction of the group may be open. End it, or wait for its time-out, then start the same playbook"
             " again.",
             kafka.bootstrap_servers,

@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..errors import one_text
+from ..listing import first_few
 from ..names import naming_of
 from ..resources.scopes import scope_problems
 from ..verdict import PROVEN, REFUTED, UNKNOWN
@@ -68,8 +69,7 @@ def judge_at_rest(
     ]
     verdict = REFUTED if differs else UNKNOWN if unknown else PROVEN
     found = differs or unknown
-    more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
-    but = f"But: {'; '.join(text.rstrip('.') for text in found[:_SHOWN])}{more}." if found else ""
+    but = f"But: {first_few([text.rstrip('.') for text in found], _SHOWN, '; ')}." if found else ""
     return {**judgement, "verdict": verdict, "text": one_text(judgement["text"], but)}
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
+from ..listing import first_few
 from ..names import is_internal
 
 __all__ = ["not_carried", "share_group_notes"]
@@ -66,8 +67,7 @@ def not_carried(
         if not is_internal(name) and not (replicas and name.startswith(replicas))
     )
     if rest:
-        more = f" and {len(rest) - _SHOWN} more" if len(rest) > _SHOWN else ""
-        notes.append(f"{alias} has {len(rest)} topics that are not in the inventory: {', '.join(rest[:_SHOWN])}{more}")
+        notes.append(f"{alias} has {len(rest)} topics that are not in the inventory: {first_few(rest)}")
     return notes
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..cutover_types import CUTOVER_TYPES, needs_source
 from ..journal.runs import resume_command, unfinished_run
+from ..listing import first_few
 from ..names import naming_of
 from ..resources.groups import with_members
 from ..resources.scopes import scope_problems
@@ -176,8 +177,7 @@ def judge_disaster(
 
 def unjoined_text(rows: Sequence[Mapping[str, Any]]) -> str:
     """Name the first of ``rows``, which are those of ``status["unjoined"]``."""
-    more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
-    return ", ".join(f'{row["kind"]} "{row["name"]}"' for row in rows[:5]) + more
+    return first_few([f'{row["kind"]} "{row["name"]}"' for row in rows])
 
 
 def _unjoined_problem(rows: Sequence[Mapping[str, Any]], alias: str) -> str:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from ..listing import first_few
 from ..offsets.skipped_records import skipped_in
 from ..partition import Partition
 from ..resources.task_failures import failed_text
@@ -53,13 +54,8 @@ def _not_known(facts: Facts, part: str) -> Finding:
 def _none_of(texts: Sequence[str], good: str, unknown: Sequence[str] = ()) -> Finding:
     """REFUTED with the first of ``texts`` if there are any; else UNKNOWN with the first of ``unknown``; else PROVEN."""
     if texts:
-        return Finding(REFUTED, _first(texts))
-    return Finding(UNKNOWN, _first(unknown)) if unknown else _yes(good)
-
-
-def _first(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
-    return "; ".join(texts[:_SHOWN]) + more
+        return Finding(REFUTED, first_few(texts, separator="; "))
+    return Finding(UNKNOWN, first_few(unknown, separator="; ")) if unknown else _yes(good)
 
 
 def _answers(end: str) -> Judge:
@@ -370,7 +366,7 @@ def _foreign_writes(facts: Facts) -> Finding:
     by_flow = {flow: facts.not_compared.get(flow) for flow in facts.flow_names}
     unknown = [f"the replicas of {flow} were not compared" for flow, texts in by_flow.items() if texts is None]
     unknown += [text for texts in by_flow.values() for text in texts or ()]
-    return Finding(UNKNOWN, _first(unknown)) if finding.verdict == PROVEN and unknown else finding
+    return Finding(UNKNOWN, first_few(unknown, separator="; ")) if finding.verdict == PROVEN and unknown else finding
 
 
 def _why_not(facts: Facts, part: str, flow: str) -> str:

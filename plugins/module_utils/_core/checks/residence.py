@@ -17,6 +17,7 @@ from typing import Any
 
 from ..errors import DrError
 from ..journal.events import Event
+from ..listing import first_few
 from ..resources.topics import TopicState
 
 __all__ = ["Residence", "SideEvidence", "find_residence", "missing_epochs", "unsafe_journal"]
@@ -61,7 +62,7 @@ def find_residence(sides: Mapping[str, SideEvidence], home: str, journaled: str 
     """
     busy = [alias for alias, side in sides.items() if side.members]
     if len(busy) > 1:
-        found = " and ".join(f"{alias} ({_first(sides[alias].members)})" for alias in busy)
+        found = " and ".join(f"{alias} ({first_few(sides[alias].members, _SHOWN)})" for alias in busy)
         raise DrError(
             "active_side_contradicted",
             f"Groups have members on both clusters: {found}.",
@@ -84,7 +85,7 @@ def _known(sides: Mapping[str, SideEvidence], asked: str, journaled: str | None)
             source = f'kafka_dr_applications_on is "{active}"' if asked else f"The journal names {active}"
             raise DrError(
                 "active_side_contradicted",
-                f"{source}, but applications are at work on {alias}: {_first(evidence)}.",
+                f"{source}, but applications are at work on {alias}: {first_few(evidence, _SHOWN)}.",
                 f"Stop the applications on {alias}. If they live there, start again with"
                 f" -e kafka_dr_applications_on={alias}.",
             )
@@ -94,7 +95,7 @@ def _known(sides: Mapping[str, SideEvidence], asked: str, journaled: str | None)
 def _by_evidence(sides: Mapping[str, SideEvidence], home: str) -> Residence:
     at_work = {alias: side.at_work for alias, side in sides.items() if side.at_work}
     if len(at_work) > 1:
-        found = " and ".join(f"{alias} ({_first(evidence)})" for alias, evidence in at_work.items())
+        found = " and ".join(f"{alias} ({first_few(evidence, _SHOWN)})" for alias, evidence in at_work.items())
         raise DrError(
             "active_side_unknown",
             f"The journal is missing or empty, and applications are at work on both clusters: {found}.",
@@ -107,15 +108,10 @@ def _by_evidence(sides: Mapping[str, SideEvidence], home: str) -> Residence:
         raise DrError(
             "active_side_unknown",
             "The journal is missing or empty, no application is at work, and this pair is not new:"
-            f" {_first(traces)}. Where the applications live is unknown.",
+            f" {first_few(traces, _SHOWN)}. Where the applications live is unknown.",
             _ASK,
         )
     return Residence(home, "a new pair: the home cluster")
-
-
-def _first(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
-    return ", ".join(texts[:_SHOWN]) + more
 
 
 def missing_epochs(events: Iterable[Event]) -> list[int]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..listing import first_few
 from ..names import Naming
 from ..schema import printable
 from .draft import Item
@@ -145,5 +146,4 @@ def member_hosts(use: GroupUse, hosts: Mapping[str, str]) -> list[str]:
 
 
 def _few(texts: Sequence[str]) -> str:
-    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
-    return ", ".join(map(printable, texts[:_SHOWN])) + more
+    return first_few([printable(text) for text in texts], _SHOWN)

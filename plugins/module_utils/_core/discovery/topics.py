@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
+from ..listing import first_few
 from ..names import HEARTBEATS, JOURNAL_TOPIC, STATE_TOPIC, Naming, is_internal, salvage_topic
 from ..resources.topics import BATCH_OVERHEAD, TopicState
 from .draft import Item
@@ -149,8 +150,7 @@ def grouped(reasons: Mapping[str, str]) -> tuple[str, ...]:
 
 def shown(names: Sequence[str]) -> str:
     """The first names of a list, and the number of the others."""
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
+    return first_few(names, _SHOWN)
 
 
 def own_settings(state: TopicState) -> dict[str, str]:

@@ -15,6 +15,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from ..listing import first_few
 from ..names import naming_of
 from ..resources.name_patterns import NamePattern, expression_problem, group_candidates, topic_candidates
 from ..schema import names, one_line
@@ -151,7 +152,5 @@ def pattern_lines(patterns: Mapping[str, Sequence[Entry]], taken: Mapping[str, S
     for kind in KINDS:
         for entry in patterns[kind]:
             own = [name for name in taken[kind] if NamePattern.of(entry).takes(name)]
-            more = f" and {len(own) - _SHOWN} more" if len(own) > _SHOWN else ""
-            shown = ", ".join(own[:_SHOWN]) + more if own else "none"
-            lines.append(f'{kind} that match "{one_line(entry["match"])}": {shown}')
+            lines.append(f'{kind} that match "{one_line(entry["match"])}": {first_few(own, _SHOWN) or "none"}')
     return lines

@@ -12,6 +12,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from ..errors import DrError
+from ..listing import first_few
 
 __all__ = [
     "Begun",
@@ -20,7 +21,6 @@ __all__ = [
     "forgotten",
     "misfits",
     "require_fit",
-    "shown",
     "would_start",
 ]
 
@@ -173,7 +173,8 @@ def require_fit(starts: Collection[ReplicaStart], others: Sequence[str], adoptab
         return
     raise DrError(
         "offsets_do_not_fit",
-        f"The stored offsets of {len(found)} partitions do not match their replicas: {shown(found)}."
+        f"The stored offsets of {len(found)} partitions do not match their replicas:"
+        f" {first_few(found, separator='; ')}."
         " Wanted: a stored offset whose record equals the last record of the replica. The flow would replicate every"
         " record twice, or skip some.",
         f"No source connector was started. {_adopt_or_delete(others) if adoptable else _DELETE}",
@@ -186,9 +187,3 @@ def _adopt_or_delete(others: Sequence[str]) -> str:
         "If another connector or MirrorMaker 2 writes these replicas, name it in kafka_dr_adopt"
         f" (docs/procedures/enable.md).{seen} Otherwise delete the replicas, and run enable again."
     )
-
-
-def shown(texts: Sequence[str]) -> str:
-    """The first few of ``texts``, and how many more there are."""
-    more = f" and {len(texts) - _SHOWN} more" if len(texts) > _SHOWN else ""
-    return "; ".join(texts[:_SHOWN]) + more

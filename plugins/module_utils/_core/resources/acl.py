@@ -23,6 +23,7 @@ from typing import Any
 
 from ..changes import Change, Outcome
 from ..errors import DrError
+from ..listing import first_few
 
 __all__ = [
     "CLUSTER_NAME",
@@ -246,8 +247,7 @@ def failure_of(outcomes: Sequence[Outcome], endpoint: str = "") -> DrError | Non
     failed = [f"{outcome.change.name}: {outcome.error}" for outcome in outcomes if outcome.status == "failed"]
     if not failed:
         return None
-    more = f" ... and {len(failed) - _SHOWN} more" if len(failed) > _SHOWN else ""
-    text = f"{len(failed)} of {len(outcomes)} ACLs were refused. {' '.join(failed[:_SHOWN])}{more}"
+    text = f"{len(failed)} of {len(outcomes)} ACLs were refused. {first_few(failed, separator=' ')}"
     return DrError("acl_refused", text, "All outcomes are listed under changes.", endpoint)
 
 

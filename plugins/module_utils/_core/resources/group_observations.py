@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import DrError
+from ..listing import first_few
 from ..partition import Partition, PartitionOffset, Range
 from ..waiting import Waited
 from .groups import GroupState, distance, members_named
@@ -205,12 +206,12 @@ def wait_error(goal: str, waited: Waited[list[GroupObservation]], endpoint: str 
     if waited.done:
         return None
     missing = [observation.describe() for observation in waited.state if not observation.reached(goal)]
-    more = f" and {len(missing) - 5} more" if len(missing) > 5 else ""
     wanted = "idle" if goal == "idle" else "at the log end"
     why = "there was no more progress" if waited.ended == "stalled" else "the time-out was reached"
     return DrError(
         "wait_stalled" if waited.ended == "stalled" else "wait_timeout",
-        f"After {waited.seconds:.1f} s {why}: {len(missing)} groups are not {wanted}: {'; '.join(missing[:5])}{more}.",
+        f"After {waited.seconds:.1f} s {why}: {len(missing)} groups are not {wanted}:"
+        f" {first_few(missing, separator='; ')}.",
         "Stop the remaining members (a killed one remains until its session time-out)."
         if goal == "idle"
         else "Check that the consumers run, and that no open transaction holds back the last stable offset.",

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from ..listing import first_few
 from ..partition import Partition
 from .groups import Member
 
@@ -45,14 +46,9 @@ def out_of_scope(
         for topic in sorted({topic for topic, _partition in member.partitions} & hidden):
             found.setdefault(topic, []).append(f"assigned to its member {member.client_id} at {member.host}")
     return [
-        {"group": group, "alias": alias, "topic": topic, "evidence": _shortened(evidence)}
+        {"group": group, "alias": alias, "topic": topic, "evidence": first_few(evidence, _SHOWN)}
         for topic, evidence in sorted(found.items())
     ]
-
-
-def _shortened(evidence: list[str]) -> str:
-    more = f" and {len(evidence) - _SHOWN} more" if len(evidence) > _SHOWN else ""
-    return ", ".join(evidence[:_SHOWN]) + more
 
 
 def scope_problems(rows: Iterable[Mapping[str, Any]]) -> list[str]:

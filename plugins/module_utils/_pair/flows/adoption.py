@@ -24,8 +24,9 @@ from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.inventory.adoption import config_problems, undeclared_topics
 from ..._core.journal.state import JournalState
+from ..._core.listing import first_few
 from ..._core.names import CONNECTORS, connector_name, flow_name
-from ..._core.offsets.flow_restart import ReplicaStart, misfits, shown
+from ..._core.offsets.flow_restart import ReplicaStart, misfits
 from ..._core.offsets.tenures import nested
 from ..._core.partition import Partition
 from ..._core.waiting import Bounds, wait_until
@@ -221,15 +222,15 @@ class _Adoption:
         left = undeclared_topics({topic for topic, _index in stored}, _known(self._pair), self._former.leave_topics)
         if left:
             problems.append(
-                f"{len(left)} other topics would no longer be replicated ({shown(left)}): add them to kafka_dr_topics,"
-                " or name them in leave_topics of kafka_dr_adopt"
+                f"{len(left)} other topics would no longer be replicated ({first_few(left)}): add them to"
+                " kafka_dr_topics, or name them in leave_topics of kafka_dr_adopt"
             )
         if self._stopped:
             problems += self._misfits(stored)
         if problems:
             raise DrError(
                 "adoption_refused",
-                f"{self.name} cannot be adopted: {shown(problems)}.",
+                f"{self.name} cannot be adopted: {first_few(problems, separator='; ')}.",
                 "No connector was touched. Correct kafka_dr_adopt or the inventory (docs/procedures/enable.md).",
             )
 
@@ -276,7 +277,7 @@ class _Adoption:
             again = f" {', '.join(connector.name for connector in running)} run again." if running else ""
             raise DrError(
                 "adoption_refused",
-                f"The stored offsets of {self.name} do not fit the replicas: {shown(wrong)}.",
+                f"The stored offsets of {self.name} do not fit the replicas: {first_few(wrong, separator='; ')}.",
                 f"No connector of the pair was started.{again} Let the old connector catch up and stop it normally, or"
                 " find out which other producer writes to the replicas.",
             )

@@ -15,6 +15,7 @@ from typing import Any
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.state import JournalState
+from ..._core.listing import first_few
 from ..._core.partition import Partition
 from ..._core.verdict import NOT_APPLICABLE, PROVEN, REFUTED, UNKNOWN
 from ..._core.waiting import Bounds, wait_until
@@ -105,7 +106,7 @@ def _first_writes(kafka: Kafka, cut: Mapping[Partition, int], first: dict[str, d
 def _write_verdict(topics: set[str], first: Mapping[str, Any], seconds: float) -> dict[str, str]:
     quiet = sorted(topics - set(first))
     if quiet:
-        reason = f"no record was written within {seconds:.0f} s to {', '.join(quiet)}"
+        reason = f"no record was written within {seconds:.0f} s to {first_few(quiet)}"
         return {"verdict": UNKNOWN, "reason": reason}
     if not topics:
         return {"verdict": UNKNOWN, "reason": "no topic was given"}
@@ -137,7 +138,7 @@ def _group_verdict(
                 return {"verdict": REFUTED, "reason": text}
     idle = sorted(group for group, state in states.items() if state != "STABLE")
     if idle:
-        reason = f"groups without members after {seconds:.0f} s: {', '.join(idle)}"
+        reason = f"groups without members after {seconds:.0f} s: {first_few(idle)}"
         return {"verdict": UNKNOWN, "reason": reason}
     if not states:
         return {"verdict": NOT_APPLICABLE, "reason": "no group moved, so none had to arrive"}

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
+from ..._core.listing import first_few
 from ..._core.offsets.lasting_gaps import GroupOnPartition, lasting_problems
 from ..._core.offsets.skipped_records import skipped_in, total
 from ..._core.partition import Partition
@@ -64,10 +65,9 @@ def forecast(request: TranslationRequest) -> Result:
     result = Result(extra=extra, requests=pair.requests)
     result.failure = skips_refusal(rows, (x, y), accepted)
     if problems and result.failure is None:
-        more = f" and {len(problems) - 3} more" if len(problems) > 3 else ""
         result.failure = DrError(
             "offset_refused",
-            f"{len(problems)} committed offsets cannot be moved: {'; '.join(problems[:3])}{more}.",
+            f"{len(problems)} committed offsets cannot be moved: {first_few(problems, 3, '; ')}.",
             "Stopping the applications would not change this, so none was stopped. Commit an offset within the log on"
             f" {x}, or let the group read on. kafka_dr_group_lag=reread accepts records that are read again.",
         )
