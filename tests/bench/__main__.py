@@ -25,6 +25,7 @@ sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "roles/lab/fi
 import audit  # noqa: E402 - beside this file
 import cutoff  # noqa: E402 - beside this file
 import disaster  # noqa: E402
+import engines  # noqa: E402
 import identity  # noqa: E402
 import readiness  # noqa: E402
 import scale  # noqa: E402
@@ -83,6 +84,11 @@ def bench_disaster() -> list[dict[str, Any]]:
     return disaster.measure(FOLDER / "disaster-lab", say)
 
 
+def bench_engines() -> list[dict[str, Any]]:
+    """Cutovers with each engine. The engine strimzi needs kube-apiserver, see tests/support/kubernetes.sh."""
+    return engines.measure(FOLDER / "engines-lab", say)
+
+
 def bench_srm() -> list[dict[str, Any]]:
     """Enabling an already enabled pair through Cloudera Manager."""
     return srm.measure(FOLDER / "srm-lab", say)
@@ -117,6 +123,7 @@ PARTS = {
     "translate": bench_translate,
     "identity_failback": bench_identity,
     "disaster": bench_disaster,
+    "engines": bench_engines,
     "srm": bench_srm,
     "readiness": bench_readiness,
     "scale": bench_scale,

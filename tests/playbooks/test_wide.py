@@ -38,7 +38,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """A lab whose brokers can hold 6,000 partitions each, with the topics and their records on P."""
     made = Scenario(tmp_path_factory.mktemp("wide"))
     topics = [{"name": name, "partitions": count, "replication_factor": 1} for name, count in (WIDE | SMALL).items()]
-    lab = {"lab_dir": str(made.folder), "lab_topics": topics, "lab_clients": CLIENTS, "lab_heap_mb": 768}
+    lab = {"lab_dir": str(made.folder), "lab_topics": topics, "lab_clients": CLIENTS, "lab_heap_mb": 2048}
     try:
         made.playbook("lab_up", {**lab, "lab_flow": {"replication_factor": 1, "tasks_max": 2}})
         client = admin(Lab(made.folder, quiet=True), "P")
@@ -61,13 +61,13 @@ def servers(pair: Scenario, alias: str) -> str:
 
 
 def commit(pair: Scenario) -> dict[str, dict[tuple[str, int], int]]:
-    """Commit offsets of every group without members on three partitions of one topic, and return them."""
+    """Commit offsets of every group without members on all partitions of one topic, and return them."""
     client, draw = admin(Lab(pair.folder, quiet=True), "P"), random.Random(3)
     committed: dict[str, dict[tuple[str, int], int]] = {}
     futures = []
     for group in IDLE:
         name = draw.choice(list(SMALL))
-        committed[group] = {(name, index): draw.randint(1, RECORDS) for index in draw.sample(range(SMALL[name]), 3)}
+        committed[group] = {(name, index): draw.randint(1, RECORDS) for index in range(SMALL[name])}
         items = [TopicPartition(*place, offset) for place, offset in sorted(committed[group].items())]
         futures.append(client.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, items)])[group])
     for future in futures:
@@ -113,9 +113,9 @@ def test_applications_on_three_thousand_partitions_move_with_two_thousand_groups
     worked(pair)
     pair.playbook("status", groups)
     pair.playbook("readiness", groups)
-    answers = {row["name"]: row for row in json.loads((pair.reports / "readiness.json").read_text())["checks"]}
+    answers = json.loads((pair.reports / "readiness.json").read_text())["checks"]
     assert answers
-    assert [row for row in answers.values() if row["answer"] == "UNKNOWN"] == []
+    assert [row for row in answers if row["answer"] in ("NO", "UNKNOWN")] == []
     for playbook, to in (("failover_cutoff", "B"), ("failback", "P")):
         report = pair.move(playbook, to, **groups)
         assert report["outcome"] == "completed", report
