@@ -48,7 +48,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
         producer = Producer({"bootstrap.servers": servers(made, "P"), "linger.ms": 50})
         for name, count in SMALL.items():
             for number in range(count * RECORDS):
-                producer.produce(name, b"earlier", partition=number % count)
+                producer.produce(name, f"{name} {number}", partition=number % count)
                 producer.poll(0)
         assert producer.flush(120) == 0
         yield made
@@ -115,7 +115,8 @@ def test_applications_on_three_thousand_partitions_move_with_two_thousand_groups
     pair.playbook("readiness", groups)
     answers = json.loads((pair.reports / "readiness.json").read_text())["checks"]
     assert answers
-    assert [row for row in answers if row["answer"] in ("NO", "UNKNOWN")] == []
+    # The groups committed before the flow existed, so it has no checkpoints of them.
+    assert {row["name"] for row in answers if row["answer"] in ("NO", "UNKNOWN")} == {"presynced"}
     for playbook, to in (("failover_cutoff", "B"), ("failback", "P")):
         report = pair.move(playbook, to, **groups)
         assert report["outcome"] == "completed", report

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
 
+from ..listing import first_few
 from .facts import Facts
 
 __all__ = [
@@ -23,6 +24,8 @@ __all__ = [
     "survey_rows",
     "unreplicated",
 ]
+
+_SHOWN = 10  # groups in a line
 
 
 def lag_seconds(facts: Facts) -> float | None:
@@ -56,7 +59,9 @@ def cost_lines(facts: Facts, lacking: Mapping[str, Any] | None) -> list[str]:
         if counts is None:
             lines.append(f"{way} now: the number of records read again is unknown")
             continue
-        reported = ", ".join(f"{group} {'?' if count is None else count}" for group, count in sorted(counts.items()))
+        # Unknown counts first, then the largest.
+        ranked = sorted(counts.items(), key=lambda item: (item[1] is not None, -(item[1] or 0), item[0]))
+        reported = first_few([f"{group} {'?' if count is None else count}" for group, count in ranked], _SHOWN)
         lines.append(f"{way} now: records read again, at most: {reported or 'none'}")
     if facts.survey is not None:
         counted, *more = facts.survey["loss_lines"]
