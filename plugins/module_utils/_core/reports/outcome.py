@@ -32,7 +32,7 @@ _SHORT = {
     "run": "the run did not complete",
     "drained": "the drain is not proven",
     "committed_offsets": "committed offsets are not proven",
-    "first_write": "first writes were not observed",
+    "first_write": "first writes were not observed on every topic",
     "groups": "groups were not observed",
     "fence": "the fence is not proven",
     "records": "records are not proven",

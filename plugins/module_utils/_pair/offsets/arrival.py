@@ -106,7 +106,10 @@ def _first_writes(kafka: Kafka, cut: Mapping[Partition, int], first: dict[str, d
 def _write_verdict(topics: set[str], first: Mapping[str, Any], seconds: float) -> dict[str, str]:
     quiet = sorted(topics - set(first))
     if quiet:
-        reason = f"no record was written within {seconds:.0f} s to {first_few(quiet)}"
+        reason = (
+            f"first records of {len(first)} of {len(topics)} topics read back; within {seconds:.0f} s no record was"
+            f" written to {first_few(quiet)}"
+        )
         return {"verdict": UNKNOWN, "reason": reason}
     if not topics:
         return {"verdict": UNKNOWN, "reason": "no topic was given"}
