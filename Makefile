@@ -215,6 +215,12 @@ playbooks: setup classes  ## the long tests: every playbook under load, with kil
 	@pytest -m 'not soak' -n 2 --dist loadfile --no-loadscope-reorder --durations=25 \
 	$(if $(FAST),$(filter-out $(LONGEST),$(PLAYBOOKS)),$(PLAYBOOKS) $(LONG))
 
+# Ten JVMs: beside another lab, brokers would be too slow to be in sync again before the next one restarts.
+.PHONY: restarts
+restarts: setup classes  ## a round trip while three brokers per cluster restart one after the other
+	$(SAY) 'restarts: pytest tests/playbooks/test_brokers.py (a round trip, and the ledgers)'
+	@pytest -m 'not soak' -k 'during_a_round_trip or ledgers' tests/playbooks/test_brokers.py
+
 .PHONY: runner
 runner: setup  ## playbooks as AWX starts them
 	$(SAY) 'runner: pytest tests/runner'
