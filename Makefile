@@ -203,11 +203,11 @@ LONGEST := $(patsubst %,tests/playbooks/test_%.py,adopt aiven aiven_fence applic
 	frozen identity least_privilege logins one_replica patterns predictions processor rebuild records_gone rehearse secure shapes srm strimzi \
 	untimed verify versions)
 
-# FAST is for CI, which is to take less than an hour for everything, on a machine that may be slow.
 # One test of ten minutes, and a file of fifteen: at the end they would leave half the machine idle.
 FIRST := $(patsubst %,tests/playbooks/test_%.py,round_trip disaster)
 PLAYBOOKS := $(FIRST) $(filter-out $(FIRST),$(wildcard tests/playbooks/test_*.py))
 
+# FAST is for CI, which is to take less than an hour for everything, on a machine that may be slow.
 .PHONY: playbooks
 playbooks: setup classes  ## the long tests: every playbook under load, with kills and faults, an hour or so; FAST=1: half of it
 	@$(if $(FAST),,bash tests/support/kubernetes.sh > /dev/null || echo '==> playbooks: test_strimzi.py will be SKIPPED')

@@ -45,7 +45,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
         new = [NewTopic(name, count, 1) for name, count in (WIDE | SMALL).items()]
         for created in client.create_topics(new).values():
             created.result(60)
-        producer = Producer({"bootstrap.servers": servers(made, "P"), "linger.ms": 50})
+        producer = Producer({"bootstrap.servers": servers(made, "P"), "linger.ms": 50, "enable.idempotence": True})
         for name, count in SMALL.items():
             for number in range(count * RECORDS):
                 producer.produce(name, f"{name} {number}", partition=number % count)

@@ -222,6 +222,9 @@ def placeholder(node: ast.expr) -> str:
                     return f"<{name_of(named.value)}>"
                 node = node.func.value
                 continue
+            if called == "first_few":
+                node = node.args[0]
+                continue
             if called in ("join", "repr", "str", "sorted", "printable", "list", "shown", "quoted", "map") and node.args:
                 node = node.args[-1]
                 continue

@@ -156,6 +156,31 @@ def test_a_client_that_returns_no_type_of_a_group_is_enough() -> None:
     assert groups.describe(kafka(old), ["g"]) == groups.describe(kafka(GROUP), ["g"])
 
 
+def test_a_commit_without_answers_costs_one_time_out_and_ends_its_client() -> None:
+    """Every second group has no answer, and the answers of the others are there at once."""
+    made = kafka(timeout=0.5)
+    made.cluster_id = "id"
+    sent: list[str] = []
+
+    def alter(asked: list[Any], **_options: Any) -> dict[str, Future[Any]]:
+        group = asked[0].group_id
+        sent.append(group)
+        rows = [row(one, None) for one in asked[0].topic_partitions]
+        return {group: Future() if len(sent) % 2 else future(SimpleNamespace(topic_partitions=rows))}
+
+    made.admin.alter_consumer_group_offsets = alter
+    made.admin.list_topics = lambda **_options: None
+    place, began = Partition("T", 0), time.monotonic()
+    texts = groups.commit(made, {f"g{number:03d}": {place: 5} for number in range(250)})
+    assert time.monotonic() - began < 3.0
+    assert len(sent) == 200
+    assert "did not answer" in str(texts["g000"][place])
+    assert "unknown" in str(texts["g000"][place])
+    assert texts["g199"] == {place: None}
+    assert {str(texts[group][place])[:8] for group in texts if group >= "g200"} == {"not sent"}
+    assert made.connections == 2
+
+
 def test_a_commit_waits_for_a_leader_that_is_being_elected(monkeypatch: pytest.MonkeyPatch) -> None:
     place, states = Partition("T", 0), groups.describe(kafka(GROUP), ["g"])
     ranges: list[dict[Partition, Any]] = [{place: "Broker: Not leader for partition"}, {place: (0, 10)}]

@@ -306,7 +306,7 @@ def _in_attempts(trial: Trial) -> Any:
     return trial.module.Kafka.in_attempts(KAFKA, trial.observing("read"))
 
 
-@wait("kafka", "_kafka/groups.py:commit")
+@wait("kafka", "_kafka/groups.py:_commit_until_settled")
 def _commit(trial: Trial) -> Any:
     trial.replace("_commit", {"g": {ONE: None}})
     return trial.module.commit(KAFKA, {"g": {ONE: 5}})

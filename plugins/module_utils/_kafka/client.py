@@ -148,7 +148,7 @@ class Kafka:
             self._causes.append(error.str())
 
     def reconnect(self, keep: bool = True) -> None:
-        """Use a new admin client, which knows no coordinator yet. Not ``keep``: send no request of the former one."""
+        """Use a new admin client, which knows no coordinator yet. Not ``keep``: end the former one."""
         now = time.monotonic()
         # Another thread may still wait for its answers. Later ones are not needed.
         self._former = [(since, admin) for since, admin in self._former if now - since < self.timeout + 5]

@@ -217,7 +217,7 @@ def delete(kafka: Kafka, groups: Collection[str]) -> None:
                     continue
                 cause = kafka.explain(error, f'delete group "{group}"', ("group", group, "delete"))
                 if isinstance(cause, Unreachable):
-                    kafka.reconnect(keep=False)  # see commit()
+                    kafka.reconnect(keep=False)  # what this client has not sent yet is not sent later
                 raise cause from error
 
 
@@ -225,17 +225,19 @@ def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[
     """Commit offsets, and return None or the broker's error text for each partition.
 
     Groups whose coordinator moves are repeated within the request time-out: the same commit twice changes nothing.
-    If no answer comes for that long, nothing more is sent.
+    After groups that had no success within it, nothing more is sent. A commit without an answer may have been carried
+    out: read the committed offsets back.
     The commit has no leader epoch: the epoch of another cluster would make the log look truncated to the consumer.
     """
     answers: dict[str, Mapping[Partition, _Refusal | None]] = {}
     for batch in batches(wanted, _BATCH):
         answers.update(_commit_until_settled(kafka, {group: wanted[group] for group in batch}))
-        if any(_is_silent(answers[group]) for group in batch):
-            # A request that was given up must not reach the broker later, when the caller has decided otherwise.
-            kafka.reconnect(keep=False)
+        silent = any(_is_silent(answers[group]) for group in batch)
+        if silent:
+            kafka.reconnect(keep=False)  # what this client has not sent yet is not sent later
+        if silent or any(_may_succeed(answers[group]) for group in batch):
             break
-    unsent = _Refusal("not sent, because no broker answered the requests before it", True)
+    unsent = _Refusal("not sent, because earlier groups had no success within the time-out", True)
     return {
         group: {
             key: None if refusal is None else refusal.text
@@ -289,10 +291,11 @@ def _commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict
         request = [ConsumerGroupTopicPartitions(group, items)]
         futures[group] = kafka.admin.alter_consumer_group_offsets(request, request_timeout=_UNLIMITED)[group]
     answers: dict[str, dict[Partition, _Refusal | None]] = {}
-    until = time.monotonic() + kafka.timeout
+    until, silent = time.monotonic() + kafka.timeout, False
     for group, future in futures.items():
         answers[group] = _committed(kafka, group, future, wanted[group], until)
-        if not _is_silent(answers[group]):
+        silent = silent or _is_silent(answers[group])
+        if not silent:
             until = time.monotonic() + kafka.timeout
     return answers
 
@@ -307,7 +310,7 @@ def _committed(
         topics = [("topic", topic, "read") for topic in sorted({topic for topic, _number in wanted})]
         cause = kafka.explain(error, doing, ("group", group, "read"), *topics)
         silent = isinstance(cause, Unreachable)
-        text = f"{cause.sentence()} The offsets may be committed." if silent else cause.sentence()
+        text = f"{cause.sentence()} Whether it was carried out is unknown." if silent else cause.sentence()
         return dict.fromkeys(wanted, _Refusal(text, cause.retriable, silent))
     return {
         Partition(row.topic, row.partition): None if row.error is None else _refusal(kafka, group, row)

@@ -158,7 +158,7 @@ def test_a_failure_message_names_the_first_few_entries() -> None:
     failure = failure_of(outcomes, "p:1")
     assert failure is not None
     assert failure.message.startswith("7 of 8 ACLs were refused. allow User:a from *: read topic literal t0: no")
-    assert failure.message.endswith("... and 2 more")
+    assert failure.message.endswith("t4: no and 2 more")
     assert failure_of(outcomes[7:]) is None
 
 

@@ -21,7 +21,6 @@ __all__ = ["not_carried", "share_group_notes"]
 _SCHEMAS = ("_schemas", "_confluent-schemas")
 _STATE = ("-changelog", "-repartition")
 _SINK = "connect-"
-_SHOWN = 5
 
 
 def not_carried(

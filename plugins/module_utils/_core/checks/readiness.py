@@ -26,7 +26,6 @@ from .residence import unsafe_journal
 __all__ = ["CHECKS", "SETTINGS"]
 
 Judge = Callable[[Facts], Finding]
-_SHOWN = 5
 _UNCLEAN = "unclean.leader.election.enable"
 # Topic settings that the checks read.
 SETTINGS = (

@@ -24,7 +24,6 @@ __all__ = [
     "would_start",
 ]
 
-_SHOWN = 5
 # A source connector in one of these states does nothing until it is started; None: it does not exist.
 _AT_REST = (None, "STOPPED", "PAUSED")
 _DELETE = (

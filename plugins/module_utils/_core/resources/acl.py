@@ -74,7 +74,6 @@ _SUPPORTED = {
     },
     "transactional_id": {"describe", "write"},
 }
-_SHOWN = 5
 
 
 # Every principal, also an anonymous one.
@@ -247,7 +246,7 @@ def failure_of(outcomes: Sequence[Outcome], endpoint: str = "") -> DrError | Non
     failed = [f"{outcome.change.name}: {outcome.error}" for outcome in outcomes if outcome.status == "failed"]
     if not failed:
         return None
-    text = f"{len(failed)} of {len(outcomes)} ACLs were refused. {first_few(failed, separator=' ')}"
+    text = f"{len(failed)} of {len(outcomes)} ACLs were refused. {first_few(failed, separator='; ')}"
     return DrError("acl_refused", text, "All outcomes are listed under changes.", endpoint)
 
 
