@@ -7,8 +7,8 @@ Ansible normally sends a module as an archive, and Python compiles its sources a
 that takes a second of processor time, during which producers may be stopped. On the controller, the files exist, are
 compiled once, and Ansible itself is loaded. A fork of the worker becomes the module, reads its arguments from standard
 input as ``ansible-core`` documents for running a module directly, and prints its result. A crash of the module affects
-only the fork: its error has the stack, and a module that only reads runs once more. On other hosts, and for tasks that
-need more than a plain local run, Ansible's normal action plugin runs the same module.
+only the fork: its error has the stack, and a module that may be repeated runs once more. On other hosts, and for tasks
+that need more than a plain local run, Ansible's normal action plugin runs the same module.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ _PROGRESS = {"dr_audit": "audit ", "dr_drain": "status ", "dr_status_info": "sta
 _INTERPRETER = constants.config.get_config_value("INTERPRETER_PYTHON")
 # The signals of a crash in native code, such as librdkafka. A process that the kernel or an operator ends has another.
 _CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
+# Besides the modules named `_info`, which change nothing: what a resumed run calls again with the same arguments.
+_REPEATABLE = ("dr_barrier", "dr_drain", "kafka_group")
 _MODULES = "ansible_collections.switchback.kafka_dr.plugins.modules"
 _UTILS = "ansible_collections.switchback.kafka_dr.plugins.module_utils"
 # Modules that run while applications are stopped.
@@ -123,8 +125,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
         encoder = get_module_encoder(_PROFILE, Direction.CONTROLLER_TO_MODULE)
         given = json.dumps({"ANSIBLE_MODULE_ARGS": arguments}, cls=encoder).encode()
         code, printed, errors = _run(name, given)
-        # A module named `_info` changes nothing, so it can run again.
-        if -code in _CRASHES and name.endswith("_info"):
+        if -code in _CRASHES and not printed.strip() and (name.endswith("_info") or name in _REPEATABLE):
             Display().warning(f"{name} crashed ({signal.Signals(-code).name}) and runs once more. {_stack(errors)}")
             code, printed, errors = _run(name, given)
         if code < 0 and not printed.strip():

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.http import Transport
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strimzi.resources import resource_name
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._http import quoted
 from lab.lab import Lab
 
@@ -18,4 +19,7 @@ def worker(lab: Lab, alias: str) -> Transport:
 def control_connector(lab: Lab, connector: str, verb: str) -> None:
     """Send ``pause``, ``resume`` or ``stop`` to a connector such as P->B.MirrorSourceConnector."""
     target = connector.partition("->")[2].partition(".")[0]
-    worker(lab, target).call("PUT", quoted("connectors", connector, verb))
+    here = worker(lab, target)
+    # An operator makes other names, because Kubernetes allows few characters.
+    name = connector if connector in here.call("GET", quoted("connectors")) else resource_name(connector)
+    here.call("PUT", quoted("connectors", name, verb))

@@ -77,8 +77,11 @@ def run_task(monkeypatch: pytest.MonkeyPatch, name: str) -> dict[str, object]:
     return plugin._run_from_files({})
 
 
-def test_a_module_that_only_reads_runs_again_after_a_crash(monkeypatch: pytest.MonkeyPatch, crashing: Path) -> None:
-    result = run_task(monkeypatch, "dr_status_info")
+@pytest.mark.parametrize("name", ["dr_status_info", "dr_barrier", "kafka_group"])
+def test_a_module_that_may_be_repeated_runs_again_after_a_crash(
+    monkeypatch: pytest.MonkeyPatch, crashing: Path, name: str
+) -> None:
+    result = run_task(monkeypatch, name)
     assert (result["rc"], result["stdout"]) == (0, "{}\n")
     assert crashing.read_text() == "run\n" * 2
 

@@ -74,20 +74,19 @@ def _ask(kafka: Kafka, batch: list[str]) -> Mapping[str, Future[Any]]:
     return futures
 
 
-def _require_coordinators(kafka: Kafka, groups: Collection[str], seconds: float) -> None:
+def _require_coordinators(kafka: Kafka, groups: list[str], seconds: float) -> None:
     """Raise if a group's coordinator moves. The client remembers coordinators for minutes, so the next one is new.
 
     A description is refused by a former coordinator without a crash. Groups of other types are refused as well, but by
     their coordinator.
     """
-    for batch in batches(groups, _BATCH):
-        for group, future in _ask(kafka, batch).items():
-            try:
-                kafka.settle(future, f'describe group "{group}"', until=time.monotonic() + seconds)
-            except DrError as error:
-                if error.retriable or isinstance(error, Unreachable):
-                    kafka.reconnect()
-                    raise
+    for group, future in _ask(kafka, groups).items():
+        try:
+            kafka.settle(future, f'describe group "{group}"', until=time.monotonic() + seconds)
+        except DrError as error:
+            if error.retriable or isinstance(error, Unreachable):
+                kafka.reconnect()
+                raise
 
 
 def may_have_members(kafka: Kafka, group: str) -> bool:
@@ -169,10 +168,11 @@ def _known_committed_offsets(
     A broker leaves out topics that this account may not describe, so all must be visible to it.
     librdkafka crashes if it sends this request to a broker that is no longer the group's coordinator (its issue 5040).
     """
-    _require_coordinators(kafka, groups, seconds)
     require_all_visible(kafka)
     committed: dict[str, dict[Partition, int | None]] = {}
     for batch in batches(groups, _BATCH):
+        # At the last moment: a coordinator that moves between both requests crashes the process.
+        _require_coordinators(kafka, batch, seconds)
         committed.update(_committed_on_coordinators(seconds, kafka, batch))
     return committed
 
