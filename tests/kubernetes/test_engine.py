@@ -311,7 +311,7 @@ def test_a_paused_reconciliation_is_refused(place: Place) -> None:
     place.annotate(PAUSE, "true", kind="kafkaconnects", name="dr")
     assert '"dr"' in refused("reconciliation_paused", lambda: place.client().stop(SOURCE))
     # A cutover reads this before it stops an application.
-    assert '"dr"' in place.engine().observe("P", "B").connectors["source"].unsafe_settings[-1]
+    assert '"dr"' in refused("reconciliation_paused", lambda: place.engine().observe("P", "B"))
     assert place.kube.get(place.path())["spec"]["state"] == "running"  # type: ignore[index]
 
 

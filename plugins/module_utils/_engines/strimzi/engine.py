@@ -90,7 +90,7 @@ class StrimziEngine(ConnectEngine):
         client = self.rest(source, target)
         taken = [text for part in ("source", "checkpoint") for text in client.taken(self.name(source, target, part))]
         own = state.connectors["source"]
-        unsafe = replace(own, unsafe_settings=(*own.unsafe_settings, *client.site.problems(), *taken))
+        unsafe = replace(own, unsafe_settings=(*own.unsafe_settings, *taken))
         return replace(state, connectors={**state.connectors, "source": unsafe})
 
     def about(self, source: str, target: str) -> tuple[str | None, str | None]:

@@ -94,16 +94,6 @@ class Site:
         """Raise the errors of :attr:`worker`."""
         _usable = self.worker
 
-    def problems(self) -> list[str]:
-        """Why every change would be refused now, one sentence each."""
-        try:
-            self.require_usable()
-        except DrError as error:
-            if error.code in ("no_kafka_connect", "resources_not_used", "reconciliation_paused"):
-                return [error.sentence()]
-            raise
-        return []
-
     def require_reconciled(self, resource: Resource, where: str) -> None:
         """Raise ``reconciliation_paused`` if the operator leaves a resource alone."""
         if annotation(resource, PAUSED) == "true":
