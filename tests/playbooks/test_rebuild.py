@@ -46,7 +46,7 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 def test_an_empty_cluster_replaces_a_lost_one(pair: Scenario) -> None:
-    refused(pair, "The applications live on P")
+    refused(pair, "applications live on P")
     lab, disaster = lost_while_lagging(pair)
     # The disks of P are gone. Another cluster was set up, and the inventory does not name it yet.
     old = lab.info()["clusters"]["P"]["cluster_id"]

@@ -10,6 +10,7 @@ the resource. A status is therefore stale right after a stop, because the worker
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,8 @@ GROUP = "kafka.strimzi.io"
 CLUSTER = "strimzi.io/cluster"
 OFFSETS, RESTART, PAUSE = "strimzi.io/connector-offsets", "strimzi.io/restart", "strimzi.io/pause-reconciliation"
 OFFSETS_SINCE, CREATE_STOPPED_SINCE = (0, 44), (1, 2)
+# Seconds between two requests for a status that does not exist yet.
+BACK_OFF = (0.2, 0.4, 0.8, 1.6, 3.2)
 STATES = {"running": "RUNNING", "paused": "PAUSED", "stopped": "STOPPED"}
 
 
@@ -92,7 +95,18 @@ class Reconciler:
         self._restart(current)
         if self._version >= OFFSETS_SINCE:
             self._manage_offsets(current)
-        current.connector_status = self._workers.call("GET", connector_path(current.name, "status"))
+        current.connector_status = self._status(current.name)
+
+    def _status(self, name: str) -> Any:
+        """A new connector has no status for a moment. Strimzi waits as well (``KafkaConnectApi.statusWithBackOff``)."""
+        for pause in BACK_OFF:
+            try:
+                return self._workers.call("GET", connector_path(name, "status"))
+            except WorkerError as error:
+                if error.status != 404:
+                    raise
+                time.sleep(pause)
+        return self._workers.call("GET", connector_path(name, "status"))
 
     def _configure(self, current: Pass) -> None:
         """Below 1.2 a connector is created by PUT, so it runs until its state is set."""
