@@ -123,7 +123,7 @@ def lost_while_lagging(pair: Scenario) -> tuple[Lab, dict[str, Any]]:
 def unread(pair: Scenario) -> None:
     """Records from the lost cluster are only on B, so a group is not moved away from them."""
     report = pair.playbook("failback", {**CONFIRM, "kafka_dr_drain_groups_timeout": 1}, expect=2)
-    assert "came from a cluster that is gone" in report["output"]
+    assert "came from a cluster that was replaced" in report["output"]
     assert "The applications are back on B" in report["output"]
     slow(pair, "fraud", None)
 
