@@ -18,7 +18,7 @@ if [[ -x $folder/kube-apiserver && -x $folder/etcd ]]; then
 fi
 [[ ${1:-} != --cached ]] || exit 3
 command -v go >/dev/null || fail "go is not installed, and the cache has no kube-apiserver of this go.sum" \
-    "Install Go 1.25 or newer, or set KAFKA_DR_CACHE to a cache that has $folder"
+    "Install Go 1.26 or newer, or set KAFKA_DR_CACHE to a cache that has $folder"
 
 say "kubernetes: building kube-apiserver and etcd, once for this go.sum (10 to 20 minutes on two processors)" >&2
 made=$folder.$$
