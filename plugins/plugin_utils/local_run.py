@@ -125,7 +125,8 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
         encoder = get_module_encoder(_PROFILE, Direction.CONTROLLER_TO_MODULE)
         given = json.dumps({"ANSIBLE_MODULE_ARGS": arguments}, cls=encoder).encode()
         code, printed, errors = _run(name, given)
-        if -code in _CRASHES and not printed.strip() and (name.endswith("_info") or name in _REPEATABLE):
+        repeatable = name.endswith("_info") or (name in _REPEATABLE and not printed.strip())
+        if -code in _CRASHES and repeatable:
             Display().warning(f"{name} crashed ({signal.Signals(-code).name}) and runs once more. {_stack(errors)}")
             code, printed, errors = _run(name, given)
         if code < 0 and not printed.strip():
