@@ -5,8 +5,8 @@
 
 Each trip begins with a fault at a moment of one run. The same playbook is then started until it succeeds. Ledgers count
 lost records and records processed twice. A cluster fault may make MirrorMaker 2 send records again, and those are
-counted separately (docs/limits.md). ``--only=WORD`` selects the faults whose name contains it, ``--seed=N`` repeats the
-random moments.
+counted separately (docs/limits.md). ``--only=WORD`` selects the faults whose world and name contain it, ``--seed=N``
+repeats the random moments. The world ``strimzi`` needs the programs that ``make kubernetes`` builds.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from disasters import PARTS, give_back, lose  # noqa: E402 - beside the path abo
 from frozen import Frozen, another_controller, undecided_run, wake  # noqa: E402 - beside the path above
 from hurts import delete_topic, hold_copies  # noqa: E402 - beside the path above
 from kills import NO_RETURN, beginning, disturbed, kill, outwait, playbooks_alive  # noqa: E402 - beside the path above
+from kube_apiserver import missing  # noqa: E402 - beside the path above
+from kube_faults import AWAY, FROZEN, PAUSED, RESTARTED, late  # noqa: E402 - beside the path above
 from lab.lab import Lab  # noqa: E402 - the lab is a program of its role
 from scenario import Scenario, totals  # noqa: E402
 
@@ -41,12 +43,20 @@ CLIENTS = [
     {"name": "settlement", "role": "consumer", "group": "settlement"},
     {"name": "fraud", "role": "consumer", "group": "fraud"},
 ]
-POLICIES = ("default", "identity")
+# Policy and engine of each pair, by the name of its world.
+WORLDS = {"default": ("default", "connect"), "identity": ("identity", "connect"), "strimzi": ("default", "strimzi")}
 RANDOM = 5
 STARTS = 4
 PAUSE = 8.0
 # Longer than the time-out of a request: its answer comes when the caller has given up.
 LONG_PAUSE = 25.0
+KUBE_FAULTS = {
+    "operators paused for 30 s": (PAUSED, 30.0),
+    "operators restarted": (RESTARTED, 0.0),
+    "operators slow by 30 s": (late(30.0), 120.0),
+    "API server away for 25 s": (AWAY, LONG_PAUSE),
+    "API server frozen for 25 s": (FROZEN, LONG_PAUSE),
+}
 HARM = ("lost", "phantom", "processed_twice")
 Act = Callable[[subprocess.Popen[bytes]], None]
 
@@ -62,7 +72,7 @@ class ChaosFault:
     kind: str
     trigger: str
     delay: float = 0.0
-    # Of the lab, "return", "copies" or "journal". None: ansible-playbook itself is killed.
+    # Of the lab, "return", "copies", "journal", or "kubernetes" with a name in KUBE_FAULTS. None: the run is killed.
     part: tuple[str, str] | None = None
     pause: bool = False
     # Seconds until the part is repaired.
@@ -95,10 +105,12 @@ class Trip:
         return done and not any(self.harm[name] for name in harmful)
 
 
-def faults(policy: str, draw: random.Random) -> list[ChaosFault]:
+def faults(world: str, draw: random.Random) -> list[ChaosFault]:
     """Every phase of every type, the moments of important writes, random moments, and cluster faults."""
     phases = {name: list(kind.phases) for name, kind in CUTOVER_TYPES.items()}
-    kinds = ["cutoff"] if policy == "identity" else [kind for kind in phases if kind != "disaster"]
+    if world == "strimzi":
+        return kubernetes(phases["cutoff"], draw)
+    kinds = ["cutoff"] if world == "identity" else [kind for kind in phases if kind != "disaster"]
     found = [ChaosFault(f"{kind}: kill at {phase}", kind, beginning(phase)) for kind in kinds for phase in phases[kind]]
     for kind in kinds:
         trigger, delay = ": Commit the offsets and read them back]", draw.uniform(0.02, 0.4)
@@ -120,7 +132,7 @@ def faults(policy: str, draw: random.Random) -> list[ChaosFault]:
         for kind in kinds
         for what, trigger in moments
     ]
-    if policy == "identity":
+    if world == "identity":
         delay = draw.uniform(0.02, 0.6)
         return [
             *found,
@@ -166,11 +178,22 @@ def disasters(phases: list[str]) -> list[ChaosFault]:
     ]
 
 
+def kubernetes(phases: list[str], draw: random.Random) -> list[ChaosFault]:
+    """A run on the engine ``strimzi`` is killed in each phase, or the operators or the API server fail."""
+    found = [ChaosFault(f"cutoff: kill at {phase}", "cutoff", beginning(phase)) for phase in phases]
+    for what in KUBE_FAULTS:
+        for phase in ("barrier", draw.choice([phase for phase in phases if phase != "barrier"])):
+            name = f"cutoff: {what} at {phase}"
+            found.append(ChaosFault(name, "cutoff", beginning(phase), part=("kubernetes", what)))
+    return found
+
+
 class Chaos:
     """One pair that moves back and forth."""
 
-    def __init__(self, policy: str) -> None:
-        self.pair = Scenario(FOLDER / policy, clients=CLIENTS, policy=policy, say=say)
+    def __init__(self, world: str) -> None:
+        policy, engine = WORLDS[world]
+        self.pair = Scenario(FOLDER / world, clients=CLIENTS, policy=policy, engine=engine, say=say)
         self._lab = Lab(self.pair.folder)
         self._active = "P"
         self._before = dict.fromkeys(HARM, 0)
@@ -289,7 +312,7 @@ class _Acting:
 
     def __init__(self, pair: Scenario, lab: Lab, fault: ChaosFault, sides: dict[str, str], struck: list[int]) -> None:
         self._pair, self._lab, self._fault, self._struck = pair, lab, fault, struck
-        self._part = None if fault.part is None else (sides[fault.part[0]], fault.part[1])
+        self._part = fault.part and (sides.get(fault.part[0], fault.part[0]), fault.part[1])
         self._repair_thread: threading.Thread | None = None
         self._copy = "Payments" if pair.policy == "identity" else f"{sides['left']}.Payments"
 
@@ -319,7 +342,9 @@ class _Acting:
             self._repair_thread.start()
 
     def _hurt(self, alias: str, part: str) -> None:
-        if part == "copies":
+        if self._pair.kubernetes and part in KUBE_FAULTS:
+            KUBE_FAULTS[part][0].begin(self._pair.kubernetes)
+        elif part == "copies":
             hold_copies(self._lab, alias, self._copy, hold=True)
         elif self._fault.pause:
             self._lab.pause(alias, part)
@@ -328,6 +353,11 @@ class _Acting:
 
     def _repair(self, alias: str, part: str) -> None:
         """The fault lasts that long: the run must survive it or be resumed."""
+        if self._pair.kubernetes and part in KUBE_FAULTS:
+            kube_fault, seconds = KUBE_FAULTS[part]
+            time.sleep(seconds)
+            kube_fault.end(self._pair.kubernetes)
+            return
         time.sleep(self._fault.lasts)
         if part == "copies":
             hold_copies(self._lab, alias, self._copy, hold=False)
@@ -337,19 +367,19 @@ class _Acting:
             self._lab.start(alias, part)
 
 
-def run(policy: str, wanted: list[ChaosFault]) -> Iterator[Trip]:
-    """Run all these faults under one policy, one after the other on one pair."""
+def run(world: str, wanted: list[ChaosFault]) -> Iterator[Trip]:
+    """Run all these faults in one world, one after the other on one pair."""
     if not wanted:
         return
-    chaos = Chaos(policy)
+    chaos = Chaos(world)
     try:
         chaos.up()
         for number, fault in enumerate(wanted, 1):
             trip = chaos.trip(fault)
-            say(f"{policy} {number}/{len(wanted)} {line(trip)}")
+            say(f"{world} {number}/{len(wanted)} {line(trip)}")
             yield trip
             if trip.outcome != "completed":
-                say("the pair is not where it should be: the rest of this policy is left out")
+                say("the pair is not where it should be: the rest of this world is left out")
                 return
     finally:
         chaos.pair.lab_down()
@@ -364,11 +394,11 @@ def line(trip: Trip) -> str:
     return f"{'ok ' if trip.good else 'BAD'} {what} to {trip.to}: {end}"
 
 
-def row(policy: str, trip: Trip) -> dict[str, Any]:
+def row(world: str, trip: Trip) -> dict[str, Any]:
     """One row of the report."""
     names = ("struck", "to", "outcome", "starts", "verdict", "seconds", "orphans", "effects")
     seen = {name: getattr(trip, name) for name in names}
-    return {"policy": policy, "fault": trip.fault.name, "good": trip.good, **seen, **trip.harm}
+    return {"world": world, "fault": trip.fault.name, "good": trip.good, **seen, **trip.harm}
 
 
 def report(seed: int, trips: list[tuple[str, Trip]], problems: list[str]) -> None:
@@ -381,33 +411,38 @@ def report(seed: int, trips: list[tuple[str, Trip]], problems: list[str]) -> Non
 def main() -> int:
     """Return 0 if every fault ended well and all kinds of moments were hit."""
     parser = argparse.ArgumentParser(prog="tests/chaos", description=__doc__)
-    parser.add_argument("--only", default="", help="faults whose policy and name hold this")
+    parser.add_argument("--only", default="", help="faults whose world and name hold this")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1, 10**6))
     given = parser.parse_args()
     say(f"seed {given.seed}")
     draw = random.Random(given.seed)
-    every = {policy: faults(policy, draw) for policy in POLICIES}
+    every = {world: faults(world, draw) for world in WORLDS}
     wanted = {
-        policy: [fault for fault in found if given.only in f"{policy} {fault.name}"] for policy, found in every.items()
+        world: [fault for fault in found if given.only in f"{world} {fault.name}"] for world, found in every.items()
     }
     trips: list[tuple[str, Trip]] = []
-    for policy in POLICIES:
-        for trip in run(policy, wanted[policy]):
-            trips.append((policy, trip))
+    problems: list[str] = []
+    if wanted["strimzi"] and (lacking := missing()):
+        say(f"the world strimzi is left out: {lacking}")
+        problems += [f"strimzi: {lacking}"]
+        del wanted["strimzi"]
+    for world, chosen in wanted.items():
+        for trip in run(world, chosen):
+            trips.append((world, trip))
             # After each trip, so that an interrupted run of an hour is not lost.
             report(given.seed, trips, ["this run has not ended"])
-    problems = [f"{policy} {line(trip)}" for policy, trip in trips if not trip.good]
+    problems += [f"{world} {line(trip)}" for world, trip in trips if not trip.good]
     problems += [
-        f"{policy} {trip.fault.name}: never struck"
-        for policy, trip in trips
+        f"{world} {trip.fault.name}: never struck"
+        for world, trip in trips
         if not trip.struck and "random" not in trip.fault.name
     ]
-    if not given.only and not any(trip.orphans for _policy, trip in trips):
+    if not given.only and not any(trip.orphans for _world, trip in trips):
         problems.append("no killed run left a child: that case was not tested")
     left = sum(map(len, wanted.values())) - len(trips)
     problems += [f"{left} faults were left out"] if left else []
     report(given.seed, trips, problems)
-    good = sum(trip.good for _policy, trip in trips)
+    good = sum(trip.good for _world, trip in trips)
     say(f"{len(trips)} faults, {good} ended well; report in build/chaos/report.json")
     for text in problems:
         say(f"PROBLEM {text}")

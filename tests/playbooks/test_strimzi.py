@@ -9,10 +9,8 @@ The operators drive the lab's real workers, so MirrorMaker 2 is real.
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
-import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +27,7 @@ from disasters import forgotten
 from drafts import drafted
 from kills import beginning, disturbed, kill_in_phase
 from kube_apiserver import missing, undefine, until
+from kube_faults import AWAY, FROZEN, PAUSED, RESTARTED, KubeFault, late, restart
 from kube_lab import KubeLab
 from lab.lab import Lab
 from lagging import slow
@@ -295,33 +294,19 @@ def test_a_run_that_was_killed_resumes(pair: Scenario, phase: str) -> None:
     harmless(counted(pair), 0)
 
 
-def pause(place: KubeLab) -> None:
-    """The operators of both clusters do nothing for 5 s."""
-    for alias in ("P", "B"):
-        place.pause(alias)
-        threading.Timer(5.0, place.resume, [alias]).start()
-
-
-def restart(place: KubeLab) -> None:
-    for alias in ("P", "B"):
-        place.restart(alias)
-
-
-def delay(place: KubeLab) -> None:
-    """From now on each reconciliation begins 2 s late."""
-    for alias in ("P", "B"):
-        place.restart(alias, delay=2.0)
-
-
 @pytest.mark.parametrize("phase", ["barrier", "flows"])
-@pytest.mark.parametrize("fault", [pause, restart, delay])
+@pytest.mark.parametrize(
+    ("fault", "lasts"),
+    [(PAUSED, 5.0), (RESTARTED, None), (late(2.0), None)],
+    ids=["paused", "restarted", "slow"],
+)
 def test_an_operator_with_a_fault_does_not_harm_a_move(
-    pair: Scenario, phase: str, fault: Callable[[KubeLab], None]
+    pair: Scenario, phase: str, fault: KubeFault, lasts: float | None
 ) -> None:
     pair.traffic(500)
 
     def act(_run: subprocess.Popen[bytes]) -> None:
-        fault(kubernetes(pair))
+        fault.strike(kubernetes(pair), lasts)
 
     rc, output = disturbed(pair, beginning(phase), "failover_cutoff", {"kafka_dr_confirm": "B"}, act)
     restart(kubernetes(pair))
@@ -331,35 +316,20 @@ def test_an_operator_with_a_fault_does_not_harm_a_move(
     harmless(counted(pair), 0)
 
 
-def refuse(place: KubeLab) -> None:
-    """The API server ends, and is started again after 5 s."""
-    place.server.server.stop()
-    threading.Timer(5.0, place.server.server.start).start()
-
-
-def freeze(place: KubeLab) -> None:
-    """The API server accepts connections, but does not answer for 5 s."""
-    process = place.server.server.process
-    process.send_signal(signal.SIGSTOP)
-    threading.Timer(5.0, process.send_signal, [signal.SIGCONT]).start()
-
-
 @pytest.mark.parametrize(
     ("phase", "fault"),
     [
         pytest.param(phase, fault, marks=[] if phase in ("drain", "barrier") else [pytest.mark.soak])
         for phase in ("stop_producers", "drain", "stop_consumers", "barrier", "start", "flows")
-        for fault in (refuse, freeze)
+        for fault in ("away", "frozen")
     ],
 )
-def test_an_api_server_that_is_away_does_not_harm_a_move(
-    pair: Scenario, phase: str, fault: Callable[[KubeLab], None]
-) -> None:
+def test_an_api_server_that_is_away_does_not_harm_a_move(pair: Scenario, phase: str, fault: str) -> None:
     pair.traffic(500)
     place = kubernetes(pair)
 
     def act(_run: subprocess.Popen[bytes]) -> None:
-        fault(place)
+        (AWAY if fault == "away" else FROZEN).strike(place, 5.0)
 
     rc, output = disturbed(pair, beginning(phase), "failover_cutoff", {"kafka_dr_confirm": "B"}, act)
     assert rc == 0, output[-3000:]
@@ -491,8 +461,8 @@ def test_identity_replicates_only_new_records_on_the_way_back(identity: Scenario
     replicated_once(identity)
 
 
-@pytest.mark.parametrize("fault", [None, restart, delay])
-def test_identity_seeds_the_flow_back_once(identity: Scenario, fault: Callable[[KubeLab], None] | None) -> None:
+@pytest.mark.parametrize("fault", [None, RESTARTED, late(2.0)], ids=["killed", "restarted", "slow"])
+def test_identity_seeds_the_flow_back_once(identity: Scenario, fault: KubeFault | None) -> None:
     """A killed run, or an operator that is restarted or slow while offsets are set."""
     identity.traffic(500)
     if fault is None:
@@ -500,7 +470,7 @@ def test_identity_seeds_the_flow_back_once(identity: Scenario, fault: Callable[[
     else:
 
         def act(_run: subprocess.Popen[bytes]) -> None:
-            fault(kubernetes(identity))
+            fault.strike(kubernetes(identity))
 
         rc, output = disturbed(identity, beginning("barrier"), "failover_cutoff", {"kafka_dr_confirm": "B"}, act)
         restart(kubernetes(identity))

@@ -109,10 +109,9 @@ class Scenario:
             "ANSIBLE_COLLECTIONS_PATH": str(ROOT / "build" / "collections"),
             "ANSIBLE_HOME": str(self.folder / "ansible"),
             "ANSIBLE_NOCOLOR": "1",
-            **({"ANSIBLE_STDOUT_CALLBACK": f"{COLLECTION}.console"} if self.console else {}),
-            "ANSIBLE_VERBOSITY": str(self.verbosity),
             # A controller's clock is rarely in UTC: code that takes its local time for UTC is hours off.
-            "TZ": "America/New_York",
+            **({"ANSIBLE_STDOUT_CALLBACK": f"{COLLECTION}.console"} if self.console else {"TZ": "America/New_York"}),
+            "ANSIBLE_VERBOSITY": str(self.verbosity),
             "ANSIBLE_LOCALHOST_WARNING": "false",
             "ANSIBLE_INVENTORY_UNPARSED_WARNING": "false",
         }
