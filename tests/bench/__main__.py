@@ -16,6 +16,8 @@ import platform
 import re
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "roles/lab/files", "build/collections")]
 
 import audit  # noqa: E402 - beside this file
+import audit_large  # noqa: E402 - beside this file
 import cutoff  # noqa: E402 - beside this file
 import disaster  # noqa: E402
 import engines  # noqa: E402
@@ -106,13 +109,25 @@ def bench_scale() -> list[dict[str, Any]]:
 
 def bench_audit() -> list[dict[str, Any]]:
     """The comparison record by record. Only brokers and Spark run meanwhile."""
+    with _brokers() as (lab, jars):
+        return audit.measure(FOLDER / "audit", lab.info()["clusters"], jars, say)
+
+
+def bench_audit_large() -> list[dict[str, Any]]:
+    """The same for 50 million records, and for a small pair."""
+    with _brokers() as (lab, jars):
+        return audit_large.measure(lab, FOLDER / "audit-large", jars, say)
+
+
+@contextmanager
+def _brokers() -> Iterator[tuple[Lab, Path]]:
+    """A lab without workers, and the folder with Kafka's jars."""
     lab = Lab(FOLDER / "audit-lab")
     try:
         lab.up(fresh=True)
         for alias in ("P", "B"):
             lab.stop(alias, "connect")
-        jars = next(iter(sorted(default_cache().glob("jars-*/"))))
-        return audit.measure(FOLDER / "audit", lab.info()["clusters"], jars, say)
+        yield lab, next(iter(sorted(default_cache().glob("jars-*/"))))
     finally:
         lab.down(wipe=True)
 
@@ -128,6 +143,7 @@ PARTS = {
     "readiness": bench_readiness,
     "scale": bench_scale,
     "audit": bench_audit,
+    "audit_large": bench_audit_large,
 }
 
 

@@ -21,7 +21,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,15 +55,19 @@ SIZES = (
 )
 
 
-def fill(servers: str, topic: str, size: Size, altered: int | None) -> None:
-    """Write the same records to every cluster, except for one altered record."""
+def create(servers: str, topic: str) -> None:
+    """Create a topic that keeps everything."""
     admin = AdminClient({"bootstrap.servers": servers})
     config = {"retention.ms": "-1", "message.timestamp.type": "CreateTime"}
     admin.create_topics([NewTopic(topic, PARTITIONS, 1, config=config)])[topic].result()
+
+
+def fill(servers: str, topic: str, size: Size, altered: int | None = None, share: int = 0, shares: int = 1) -> None:
+    """Write the same records to every cluster, except for one altered one. ``shares``: processes that do it."""
     settings = {"linger.ms": 50, "batch.num.messages": 20_000, "queue.buffering.max.messages": 500_000}
     producer = Producer({"bootstrap.servers": servers, "enable.idempotence": True, **settings})
     filler = b"x" * (size.size - 32)
-    for number in range(size.records):
+    for number in range(share, size.records, shares):
         value = b"%016d|%014d|" % (number * 2_654_435_761 % 10**16, number) + filler
         if number == altered:
             value = bytes([value[0] ^ 1]) + value[1:]
@@ -75,7 +79,7 @@ def fill(servers: str, topic: str, size: Size, altered: int | None) -> None:
                 break
             except BufferError:
                 producer.poll(0.05)
-        if not number % 20_000:
+        if number % 20_000 < shares:
             producer.poll(0)
     if producer.flush(120):
         raise RuntimeError(f"{topic} could not be filled")
@@ -106,11 +110,13 @@ def loop(servers: str, topic: str, records: int) -> float:
     return records / seconds
 
 
-def one_side(folder: Path, servers: str, topic: str, records: int, master: str) -> dict[str, float]:
+def one_side(
+    folder: Path, servers: str, topic: str, records: int, master: str, conf: Mapping[str, str] | None = None
+) -> dict[str, float]:
     """Level 1 of one cluster alone in a Spark of its own: seconds, and MiB of heap and Python."""
     program = [sys.executable, str(Path(__file__).with_name("audit_side.py"))]
     done = subprocess.run(
-        [*program, str(folder), servers, topic, str(records), str(PARTITIONS), master],
+        [*program, str(folder), servers, topic, str(records), str(PARTITIONS), master, json.dumps(conf or {})],
         capture_output=True,
         text=True,
         check=False,
@@ -161,9 +167,11 @@ def measure(
     servers = {alias: found["bootstrap_servers"] for alias, found in clusters.items()}
     for size in SIZES:
         say(f"audit: {size.records:,} records of {size.size} bytes are written to both sides")
+        create(servers["P"], size.name)
+        create(servers["B"], f"P.{size.name}")
         with ProcessPoolExecutor(2) as pool:
             jobs = [
-                pool.submit(fill, servers["P"], size.name, size, None),
+                pool.submit(fill, servers["P"], size.name, size),
                 pool.submit(fill, servers["B"], f"P.{size.name}", size, int(ALTERED * SCALE)),
             ]
             for job in jobs:

@@ -24,10 +24,10 @@ def peak_mib() -> float:
 
 
 def main() -> None:
-    folder, servers, topic, records, partitions, master = sys.argv[1:]
+    folder, servers, topic, records, partitions, master, conf = sys.argv[1:]
     output = Path(folder, "side").absolute()
     output.mkdir(parents=True, exist_ok=True)
-    spark = session.start(session.Resources(master, "512m"), output)
+    spark = session.start(session.Resources(master, "512m", conf=json.loads(conf)), output)
     reader = FingerprintReader(spark, 42, "marker")
     ranges = {}
     per, rest = divmod(int(records), int(partitions))

@@ -7,65 +7,27 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import subprocess
 import sys
-import time
-import urllib.request
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
-import pyspark
 import pytest
 
 from audits import run_audit, small_plan
 from kafka_dr_audit.session import CONNECTOR, default_cache
 from lab.lab import Lab
+from spark_cluster import standalone
 
 PROGRAM = Path(__file__).parents[2] / "spark" / "kafka_dr_audit" / "__main__.py"
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(400)]
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def alive(page: str) -> int:
-    """The workers that a master has registered."""
-    try:
-        with urllib.request.urlopen(page, timeout=2) as answer:
-            return int(json.load(answer)["aliveworkers"])
-    except OSError:
-        return 0
-
-
 @pytest.fixture
 def master(tmp_path: Path) -> Iterator[str]:
-    """A master and a worker with one core, from the classes that PySpark ships."""
-    home = Path(pyspark.__file__).parent
-    port, page = free_port(), free_port()
-    address = f"spark://127.0.0.1:{port}"
-    local = ["--host", "127.0.0.1"]
-    parts = [
-        ["master.Master", *local, "--port", str(port), "--webui-port", str(page)],
-        ["worker.Worker", *local, "--webui-port", "0", "--cores", "1", "--memory", "1g", address],
-    ]
-    environment = {**os.environ, "SPARK_HOME": str(home), "SPARK_WORKER_DIR": str(tmp_path / "work")}
-    with ExitStack() as stack:
-        for part in parts:
-            log = stack.enter_context((tmp_path / f"{part[0]}.log").open("w"))
-            command = [str(home / "bin" / "spark-class"), f"org.apache.spark.deploy.{part[0]}", *part[1:]]
-            process = subprocess.Popen(command, env=environment, stdout=log, stderr=log)
-            stack.callback(process.wait)
-            stack.callback(process.terminate)
-        until = time.monotonic() + 60
-        while not alive(f"http://127.0.0.1:{page}/json/"):
-            assert time.monotonic() < until, "no worker has found its master"
-            time.sleep(0.2)
+    """A master and a worker with one core."""
+    with standalone(tmp_path) as address:
         yield address
 
 
