@@ -115,23 +115,45 @@ def test_a_second_running_only_reads(clusters: dict[str, Any]) -> None:
         assert (result["changed"], writes(result), len(result["requests"])) == (False, [], 2)
 
 
-def test_a_late_status_write_of_a_disconnected_worker_is_corrected(clusters: dict[str, Any]) -> None:
-    """Kafka Connect shows this status for a connector that works, and would never correct it."""
+def write_status(clusters: dict[str, Any], what: str, state: str) -> ConnectClient:
+    """Let the worker read a status of the connector or of one of its tasks that it did not write."""
     client = ConnectClient(clusters["B"]["connect_url"], {}, 10.0)
     worker = client.call("GET", f"/connectors/{NAME.replace('>', '%3E')}/status")["connector"]["worker_id"]
-    late = {"state": "UNASSIGNED", "trace": None, "worker_id": worker, "generation": 1_000_000}
+    status = {"state": state, "trace": None, "worker_id": worker, "generation": 1_000_000}
     producer = Producer({"bootstrap.servers": clusters["B"]["bootstrap_servers"]})
-    producer.produce("connect-B-status", key=f"status-connector-{NAME}", value=json.dumps(late))
+    producer.produce("connect-B-status", key=f"status-{what}", value=json.dumps(status))
     assert producer.flush(10) == 0
+
+    def shown() -> bool:
+        found = client.connectors()[NAME]
+        return state in (found.state, *(task.state for task in found.tasks))
+
     until = time.monotonic() + 10
-    while client.connectors()[NAME].state != "UNASSIGNED" and time.monotonic() < until:
+    while not shown() and time.monotonic() < until:
         time.sleep(0.1)
+    assert shown()
+    return client
+
+
+@pytest.mark.parametrize("state", ["UNASSIGNED", "STOPPED"])
+def test_a_lost_or_late_status_of_a_running_connector_is_corrected(clusters: dict[str, Any], state: str) -> None:
+    """Kafka Connect shows this status for a connector that works, and would never correct it."""
+    client = write_status(clusters, f"connector-{NAME}", state)
     tasks = client.connectors()[NAME].tasks
     assert {task.state for task in tasks} == {"RUNNING"}
     result = run_module(connect_mirror, declared(clusters, state="running"))
-    assert (actions(result), states(result)["source"]) == ([("restart", "done")], "RUNNING")
-    assert result["changes"][0]["before"] == {"state": "UNASSIGNED"}
+    assert (actions(result)[-1], states(result)["source"]) == (("restart", "done"), "RUNNING")
+    assert result["changes"][-1]["before"] == {"state": state}
     assert client.connectors()[NAME].tasks == tasks
+    assert run_module(connect_mirror, declared(clusters, state="running"))["changed"] is False
+
+
+def test_a_lost_status_of_a_running_task_is_corrected(clusters: dict[str, Any]) -> None:
+    client = write_status(clusters, f"task-{NAME}-1", "UNASSIGNED")
+    result = run_module(connect_mirror, declared(clusters, state="running"))
+    assert actions(result) == [("restart", "done")]
+    assert result["changes"][0]["before"] == {"state": "RUNNING", "idle_tasks": [1]}
+    assert {task.state for task in client.connectors()[NAME].tasks} == {"RUNNING"}
     assert run_module(connect_mirror, declared(clusters, state="running"))["changed"] is False
 
 
@@ -243,6 +265,14 @@ def test_a_second_stopped_only_reads_and_the_others_still_run(clusters: dict[str
     assert (result["changed"], writes(result), len(result["requests"])) == (False, [], 1)
     info = run_module(connect_mirror_info, {"connect_url": clusters["B"]["connect_url"], "source_alias": SOURCE})
     assert states(info) == {"source": "STOPPED", "checkpoint": "RUNNING", "heartbeat": "RUNNING"}
+
+
+def test_a_late_status_of_a_stopped_connector_is_corrected(clusters: dict[str, Any]) -> None:
+    client = write_status(clusters, f"connector-{NAME}", "RUNNING")
+    result = run_module(connect_mirror, declared(clusters, state="stopped", parts=["source"]))
+    assert actions(result) == [("stop", "done"), ("restart", "done")]
+    found = client.connectors()[NAME]
+    assert (found.state, found.tasks) == ("STOPPED", ())
 
 
 def test_an_update_of_a_stopped_connector_leaves_it_stopped(clusters: dict[str, Any]) -> None:

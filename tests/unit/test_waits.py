@@ -367,7 +367,7 @@ def _idle_groups(trial: Trial) -> Any:
 
 @wait("connect", "_pair/flows/adoption.py:_Adoption._await_stopped")
 def _adoption(trial: Trial) -> Any:
-    rest = stub(url="http://connect", connectors=trial.observing({"x": stub(stopped=True)}))
+    rest = stub(url="http://connect", connectors=trial.observing({"x": CONNECTOR}))
     return trial.module._Adoption._await_stopped(stub(_bounds=BOUNDS), rest, ["x"])
 
 

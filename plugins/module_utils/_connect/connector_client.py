@@ -69,8 +69,8 @@ class ConnectorClient(Protocol):
     def restart_failed(self, name: str) -> None:
         """Restart the connector and its tasks if they failed."""
 
-    def restart_connector(self, name: str) -> None:
-        """Restart only the connector."""
+    def restart_connector(self, name: str, tasks: bool) -> None:
+        """Restart the connector in its state, so that it reports this state again. ``tasks``: and its tasks."""
 
     def delete(self, name: str) -> None:
         """Delete a connector. Its stored offsets survive."""

@@ -48,7 +48,7 @@ def plan(desired: DesiredConnector, actual: Connector | None) -> list[Change]:
     desired    does not exist      exists
     =========  ==================  ======================================================================
     present    create STOPPED      update settings that differ, keep the state
-    running    create RUNNING      update settings that differ; resume, or restart if FAILED or UNASSIGNED
+    running    create RUNNING      update settings that differ; resume, or restart if FAILED
     stopped    nothing             stop, unless STOPPED without tasks
     absent     nothing             stop as above, so that no task writes any more; delete
     =========  ==================  ======================================================================

@@ -9,8 +9,9 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from .._core.changes import Change, Outcome
@@ -21,9 +22,9 @@ from .._core.waiting import Bounds, Waited, wait_until
 from .connector_client import ConnectorClient
 from .planning import KIND, DesiredConnector, merged_config
 from .rest import Connector
-from .watching import RESTART_SECONDS, Watch, already, describe, goal, watch_of
+from .watching import RESTART_SECONDS, Watch, already, describe, goal, idle_tasks, watch_of
 
-__all__ = ["Reconciler", "Report"]
+__all__ = ["Reconciler", "Report", "Stopping"]
 
 
 @dataclass
@@ -95,7 +96,7 @@ class _Settling:
             reached = watch.reached(found.get(name), now)
             if not reached or not self._took_effect(watch, found.get(name)):
                 left.append(name)
-            self._restart_unassigned(watch, found.get(name), now)
+            self._restart_stale(watch, found.get(name), now)
             self._restart_once(watch, found.get(name), now)
         return sorted(left) if report.failure is None else []
 
@@ -112,15 +113,17 @@ class _Settling:
         configs = self._rest.task_configs(watch.desired.name)
         return all(config.get(key) == value for config in configs for key, value in watch.updated.items())
 
-    def _restart_unassigned(self, watch: Watch, actual: Connector | None, now: float) -> None:
-        if watch.desired.state != "running" or actual is None or not watch.left_unassigned(actual, now):
+    def _restart_stale(self, watch: Watch, actual: Connector | None, now: float) -> None:
+        if actual is None or not watch.stale(actual, now):
             return
+        tasks = idle_tasks(actual) if watch.desired.state == "running" else []
         try:
-            self._rest.restart_connector(actual.name)
+            self._rest.restart_connector(actual.name, tasks=bool(tasks))
         except DrError:
             return  # a connector that really waits for a worker cannot be restarted
-        change = Change(KIND, actual.name, "restart", {"state": "UNASSIGNED"}, {"state": "RUNNING"})
-        self._report.outcomes.append(Outcome(change, "done"))
+        before = {"state": actual.state, **({"idle_tasks": tasks} if tasks else {})}
+        after = {"state": "RUNNING" if watch.desired.state == "running" else "STOPPED"}
+        self._report.outcomes.append(Outcome(Change(KIND, actual.name, "restart", before, after), "done"))
 
     def _restart_once(self, watch: Watch, actual: Connector | None, now: float) -> None:
         if watch.desired.state != "running" or actual is None or not actual.failures:
@@ -258,6 +261,23 @@ class Reconciler:
             return Outcome(change, "failed", text)
         report.connectors.pop(change.name, None)
         return Outcome(change, "done")
+
+
+class Stopping:
+    """Connectors that were sent a stop. A status that stays wrong is corrected by a restart, which keeps the state."""
+
+    def __init__(self, rest: ConnectorClient, names: Iterable[str]) -> None:
+        self._rest = rest
+        self._watches = {name: Watch(DesiredConnector(name, "source", "stopped", {}), changed=True) for name in names}
+
+    def left(self) -> list[str]:
+        """Read the connectors. Return the names of those that are not listed as STOPPED without tasks."""
+        found, now = self._rest.connectors(), time.monotonic()
+        for name, watch in self._watches.items():
+            if name in found and watch.stale(found[name], now):
+                with suppress(DrError):  # a connector that really waits for a worker cannot be restarted
+                    self._rest.restart_connector(name, tasks=False)
+        return [name for name in self._watches if name not in found or not found[name].stopped]
 
 
 def _fingerprint(left: Sequence[str], report: Report) -> tuple[object, ...]:

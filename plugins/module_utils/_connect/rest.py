@@ -166,9 +166,10 @@ class ConnectClient(Transport):
         """Restart the connector and its tasks if they failed. Running ones are not interrupted."""
         self.call("POST", quoted("connectors", name, "restart"), query="?includeTasks=true&onlyFailed=true")
 
-    def restart_connector(self, name: str) -> None:
-        """Restart only the connector. Its tasks, which replicate the records, are not interrupted."""
-        self.call("POST", quoted("connectors", name, "restart"), query="?includeTasks=false&onlyFailed=false")
+    def restart_connector(self, name: str, tasks: bool) -> None:
+        """Restart the connector in its state. ``tasks``: and its tasks, which replicate the records."""
+        query = f"?includeTasks={'true' if tasks else 'false'}&onlyFailed=false"
+        self.call("POST", quoted("connectors", name, "restart"), query=query)
 
     def delete(self, name: str) -> None:
         """Delete a connector. Its offsets survive in the worker, under its name."""

@@ -18,15 +18,20 @@ from .._core.resources.task_failures import with_advice
 from .planning import DesiredConnector, merged_config
 from .rest import Connector
 
-__all__ = ["RESTART_SECONDS", "Watch", "already", "describe", "goal", "watch_of"]
+__all__ = ["RESTART_SECONDS", "Watch", "already", "describe", "goal", "idle_tasks", "watch_of"]
 
 # A source connector computes its tasks after it is RUNNING. If it has no task by then, it has nothing to replicate.
 TASKLESS_SECONDS = 5.0
 # A worker accepts a restart before the FAILED status disappears.
 RESTART_SECONDS = 5.0
-# A rebalance takes less time. A worker that lost its broker connection may write the status UNASSIGNED late, after it
-# has started the connector again, and it never corrects that (observed with 4.3.1, which includes KAFKA-12525).
-UNASSIGNED_SECONDS = 5.0
+# A rebalance takes less time. A worker drops a status that a broker refuses for a moment if a rebalance follows, and
+# may write UNASSIGNED late, after it has started the connector again. It corrects neither until a restart (observed
+# with 4.3.1, which includes KAFKA-12525; KafkaStatusBackingStore.send).
+STALE_SECONDS = 5.0
+# A resume may take that long on a busy worker, and shows no task until then.
+RESUME_SECONDS = 30.0
+# States that are wrong for good if a connector is to run.
+_IDLE = ("PAUSED", "STOPPED", "UNASSIGNED")
 
 
 @dataclass
@@ -43,21 +48,29 @@ class Watch:
     #: Monotonic times. None: not in this state, or not restarted.
     running_since: float | None = None
     restarted: float | None = None
-    unassigned_since: float | None = None
+    stale_since: float | None = None
 
-    def left_unassigned(self, actual: Connector, now: float) -> bool:
-        """Return True once, when the connector has stayed UNASSIGNED too long. It may run nevertheless.
+    def stale(self, actual: Connector, now: float) -> bool:
+        """Return True once, when a status has been wrong too long. The connector may be in its desired state.
 
         Call it once for each observation.
         """
-        if actual.state != "UNASSIGNED":
-            self.unassigned_since = None
+        if not self._wrong(actual):
+            self.stale_since = None
             return False
-        self.unassigned_since = now if self.unassigned_since is None else self.unassigned_since
-        if now - self.unassigned_since < UNASSIGNED_SECONDS:
+        self.stale_since = now if self.stale_since is None else self.stale_since
+        resuming = actual.state in ("PAUSED", "STOPPED") and not actual.tasks
+        if now - self.stale_since < (RESUME_SECONDS if resuming else STALE_SECONDS):
             return False
-        self.unassigned_since = math.inf
+        self.stale_since = math.inf
         return True
+
+    def _wrong(self, actual: Connector) -> bool:
+        if self.desired.state == "running":
+            return actual.state in _IDLE or bool(idle_tasks(actual))
+        # A worker has finished the rebalance of a stop when it has removed the tasks.
+        stopping = self.desired.state in ("stopped", "absent")
+        return stopping and not actual.tasks and actual.state in ("RUNNING", "PAUSED", "UNASSIGNED")
 
     def reached(self, actual: Connector | None, now: float) -> bool:
         """Whether ``actual`` is in the desired state. Call it once for each observation."""
@@ -90,6 +103,11 @@ def watch_of(desired: DesiredConnector, steps: Sequence[Change], actual: Connect
     updated = {key: value for key, value in merged_config(desired, actual).items() if key in keys} if updates else {}
     restarts = any(change.action == "restart" for change in steps)
     return Watch(desired, bool(steps), updated, restarted=time.monotonic() if restarts else None)
+
+
+def idle_tasks(actual: Connector) -> list[int]:
+    """The tasks of a running connector that report another state than RUNNING or FAILED."""
+    return [task.id for task in actual.tasks if actual.state == "RUNNING" and task.state in _IDLE]
 
 
 def already(watch: Watch, actual: Connector | None) -> bool:

@@ -183,17 +183,44 @@ def test_after_a_change_running_must_be_observed_twice_in_a_row() -> None:
     assert [watch.reached(connector(state, "RUNNING"), 0.0) for state in states] == [False, False, False, True]
 
 
-def test_a_connector_that_stays_unassigned_is_accepted_as_such() -> None:
-    watch = Watch(desired("running"), changed=False)
-    observations = [
-        ("UNASSIGNED", 0.0),
-        ("RUNNING", 4.0),
-        ("UNASSIGNED", 4.5),
-        ("UNASSIGNED", 9.4),
-        ("UNASSIGNED", 9.6),
-    ]
-    observations.append(("UNASSIGNED", 60.0))
-    assert [watch.left_unassigned(connector(state), now) for state, now in observations] == [False] * 4 + [True, False]
+@pytest.mark.parametrize(
+    ("state", "right", "wrong"),
+    [
+        ("running", connector("RUNNING", "RUNNING"), connector("UNASSIGNED", "RUNNING")),
+        ("running", connector("RUNNING", "RUNNING"), connector("STOPPED", "RUNNING")),
+        ("running", connector("RUNNING", "RUNNING"), connector("PAUSED", "RUNNING")),
+        ("running", connector("RUNNING", "RUNNING"), connector("RUNNING", "RUNNING", "UNASSIGNED")),
+        ("stopped", connector("STOPPED"), connector("RUNNING")),
+        ("absent", connector("STOPPED"), connector("UNASSIGNED")),
+    ],
+)
+def test_a_status_that_stays_wrong_is_stale_once(state: str, right: Connector, wrong: Connector) -> None:
+    watch = Watch(desired(state), changed=False)
+    observations = [(wrong, 0.0), (right, 4.0), (wrong, 4.5), (wrong, 9.4), (wrong, 9.6), (wrong, 60.0)]
+    assert [watch.stale(actual, now) for actual, now in observations] == [False] * 4 + [True, False]
+
+
+def test_a_resume_without_tasks_may_take_longer() -> None:
+    watch = Watch(desired("running", part="checkpoint"), changed=True)
+    observations = [(connector("STOPPED"), now) for now in (0.0, 6.0, 29.0, 31.0, 90.0)]
+    assert [watch.stale(actual, now) for actual, now in observations] == [False] * 3 + [True, False]
+
+
+@pytest.mark.parametrize(
+    ("state", "actual"),
+    [
+        ("running", connector("FAILED")),
+        ("running", connector("RUNNING", "FAILED")),
+        ("running", connector(None)),
+        ("stopped", connector("RUNNING", "RUNNING")),
+        ("stopped", connector("STOPPED", "RUNNING")),
+        ("present", connector("PAUSED")),
+    ],
+)
+def test_a_status_that_may_be_right_is_not_stale(state: str, actual: Connector) -> None:
+    """A failure has its own restart, and a slow stop is not interrupted."""
+    watch = Watch(desired(state), changed=False)
+    assert not any(watch.stale(actual, now) for now in (0.0, 6.0, 60.0))
 
 
 def test_no_tasks_count_for_a_source_after_a_while_and_for_a_checkpoint_at_once() -> None:

@@ -197,9 +197,9 @@ class StrimziClient:
         """Restart the connector and its tasks if they failed."""
         self._annotate(name, RESTART, "includeTasks,onlyFailed")
 
-    def restart_connector(self, name: str) -> None:
-        """Restart only the connector."""
-        self._annotate(name, RESTART, "true")
+    def restart_connector(self, name: str, tasks: bool) -> None:
+        """Restart the connector in its state. ``tasks``: and its tasks."""
+        self._annotate(name, RESTART, "includeTasks" if tasks else "true")
 
     def delete(self, name: str) -> None:
         """Delete the resource. The operator then deletes the connector, whose stored offsets survive."""

@@ -18,6 +18,7 @@ from typing import Any
 
 from ..._connect.connector_client import ConnectorClient
 from ..._connect.offsets import replicated_offsets
+from ..._connect.reconcile import Stopping
 from ..._connect.rest import ConnectClient, Connector
 from ..._core.changes import Change, Outcome
 from ..._core.errors import DrError
@@ -287,11 +288,7 @@ class _Adoption:
         return [*outcomes, Outcome(self._offsets_change(have, wanted), "done")]
 
     def _await_stopped(self, rest: ConnectorClient, names: list[str]) -> None:
-        def left() -> list[str]:
-            listed = rest.connectors()
-            return [name for name in names if name not in listed or not listed[name].stopped]
-
-        waited = wait_until(left, lambda names_left: not names_left, self._bounds)
+        waited = wait_until(Stopping(rest, names).left, lambda names_left: not names_left, self._bounds)
         if not waited.done:
             raise DrError(
                 "not_stopped",

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..._connect.connector_client import ConnectorClient
 from ..._connect.offsets import reset_offsets
+from ..._connect.reconcile import Stopping
 from ..._connect.rest import Connector
 from ..._core.changes import Change, Outcome
 from ..._core.checks.history import REHEARSAL, kept, kept_key, moment, superfluous
@@ -147,12 +148,7 @@ class _Side:
             return names
         for name in names:
             self.rest.stop(name)
-
-        def running() -> list[str]:
-            found = self.rest.connectors()
-            return [name for name in names if name in found and not found[name].stopped]
-
-        _await(running, _STOP, "connector", "is not STOPPED without tasks", self.rest.url)
+        _await(Stopping(self.rest, names).left, _STOP, "connector", "is not STOPPED without tasks", self.rest.url)
         return names
 
     def _remove_connector(self, name: str, check: bool) -> Outcome:
