@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from fake_connect import FakeConnect
-from kube_apiserver import Cluster, running
+from kube_apiserver import Cluster, define, running, until
+from kube_place import Place
 from strimzi.cluster_operator import Operator
 from strimzi.kube import Kube
+from strimzi_crds import CONNECT_SPEC, GROUP
 
 _numbers = itertools.count(1)
 
@@ -53,3 +55,24 @@ def operators(cluster: Cluster) -> Iterator[Callable[..., Operator]]:
     yield start
     for operator in started:
         operator.stop()
+
+
+@pytest.fixture
+def place(
+    cluster: Cluster, kube: Kube, namespace: str, operators: Callable[..., Operator], request: pytest.FixtureRequest
+) -> Place:
+    """With the operator 0.49.1, or the version that the test is given: ``1.2.0``, or ``vendor 1.2.0``."""
+    version = getattr(request, "param", "0.49.1").removeprefix("vendor ")
+    define(kube, version, vendor=getattr(request, "param", "").startswith("vendor "))
+    workers = FakeConnect({"T": 100})
+    found = Place(cluster, kube, namespace, version, workers, None)
+    metadata = {"name": "dr", "annotations": {"strimzi.io/use-connector-resources": "true"}}
+    kube.call(
+        "POST",
+        found.path("kafkaconnects", "").rstrip("/"),
+        {"apiVersion": f"{GROUP}/{found.api}", "kind": "KafkaConnect", "metadata": metadata, "spec": CONNECT_SPEC},
+    )
+    found.operator = operators(namespace, workers, version)
+    plugins = found.path("kafkaconnects", "dr")
+    until(lambda: ((kube.get(plugins) or {}).get("status") or {}).get("connectorPlugins"))
+    return found

@@ -8,124 +8,18 @@ from __future__ import annotations
 import json
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strimzi.client import StrimziClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strimzi.engine import StrimziEngine
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strimzi.site import Site
-from fake_connect import FakeConnect
-from kube_apiserver import Cluster, define, undefine, until
-from strimzi.cluster_operator import Operator
+from kube_apiserver import documented_role, undefine, until
+from kube_place import BOUNDS, CONFIG, MADE, OFFSETS, PAUSE, SOURCE, Place
 from strimzi.kube import Kube
-from strimzi_crds import CONNECT_SPEC, GROUP, mirror_spec
+from strimzi_crds import GROUP, mirror_spec
 
-SOURCE, CHECKPOINT = "P->B.MirrorSourceConnector", "P->B.MirrorCheckpointConnector"
-MADE = "p-b.mirrorsourceconnector"
-OFFSETS, PAUSE = "strimzi.io/connector-offsets", "strimzi.io/pause-reconciliation"
-BOUNDS = Bounds(20.0, 0.02)
-CONFIG = {
-    "connector.class": "org.apache.kafka.connect.mirror.MirrorSourceConnector",
-    "tasks.max": "2",
-    "source.cluster.alias": "P",
-    "target.cluster.alias": "B",
-    "topics": "T",
-}
 ALL = {Partition("T", 0): 99}
-
-
-class NoTopic:
-    """The offsets topic, which these tests do not have."""
-
-    def last_replicated_offset(self) -> dict[Partition, int]:
-        return {}
-
-
-@dataclass
-class Place:
-    """One namespace with a KafkaConnect, its workers and its operator."""
-
-    cluster: Cluster
-    kube: Kube
-    name: str
-    version: str
-    workers: FakeConnect
-    operator: Operator | None
-    user: str = "admin"
-    connect: str = "dr"
-    policy: str = "default"
-    timeout: float = 5.0
-    clients: list[StrimziClient] = field(default_factory=list)
-
-    @property
-    def api(self) -> str:
-        return "v1" if tuple(int(part) for part in self.version.split(".")) >= (0, 49) else "v1beta2"
-
-    def path(self, kind: str = "kafkaconnectors", name: str = MADE) -> str:
-        return f"/apis/{GROUP}/{self.api}/namespaces/{self.name}/{kind}/{name}"
-
-    def engine(self) -> StrimziEngine:
-        """A new engine, which has no memory of earlier calls."""
-        given = {"url": self.cluster.url, "ca_path": str(self.cluster.ca), "token": self.cluster.tokens[self.user]}
-        site = Site({**given, "namespace": self.name, "connect": self.connect}, self.timeout)
-        client = StrimziClient(site, self.timeout, lambda *_key: NoTopic(), lambda _group: "id-of-B")
-        return StrimziEngine({"B": client}, naming_of(self.policy), None)
-
-    def client(self) -> StrimziClient:
-        return self.engine().rest("P", "B")
-
-    def running(self) -> None:
-        client = self.client()
-        client.create(SOURCE, CONFIG, "RUNNING")
-        client.create(
-            CHECKPOINT,
-            {**CONFIG, "connector.class": CONFIG["connector.class"].replace("Source", "Checkpoint")},
-            "RUNNING",
-        )
-        until(lambda: all(one.running for one in self.client().connectors().values()))
-
-    def annotate(self, key: str, value: str | None, **place: str) -> None:
-        self.kube.patch(self.path(**place), {"metadata": {"annotations": {key: value}}})
-
-    def alters(self) -> int:
-        return sum(call == ("PATCH", f"/connectors/{MADE}/offsets") for call in self.workers.calls)
-
-
-@pytest.fixture
-def place(
-    cluster: Cluster, kube: Kube, namespace: str, operators: Callable[..., Operator], request: pytest.FixtureRequest
-) -> Place:
-    """With the operator 0.49.1, or the version that the test is given."""
-    version = getattr(request, "param", "0.49.1")
-    define(kube, version)
-    workers = FakeConnect({"T": 100})
-    found = Place(cluster, kube, namespace, version, workers, None)
-    metadata = {"name": "dr", "annotations": {"strimzi.io/use-connector-resources": "true"}}
-    kube.call(
-        "POST",
-        found.path("kafkaconnects", "").rstrip("/"),
-        {"apiVersion": f"{GROUP}/{found.api}", "kind": "KafkaConnect", "metadata": metadata, "spec": CONNECT_SPEC},
-    )
-    found.operator = operators(namespace, workers, version)
-    plugins = found.path("kafkaconnects", "dr")
-    until(lambda: ((kube.get(plugins) or {}).get("status") or {}).get("connectorPlugins"))
-    return found
-
-
-def refused(code: str, work: Callable[[], Any]) -> str:
-    with pytest.raises(DrError) as error:
-        work()
-    assert error.value.code == code, error.value.sentence()
-    return error.value.sentence()
-
-
 VERSIONS = pytest.mark.parametrize("place", ["0.45.0", "0.49.1", "1.2.0"], indirect=True)
 
 
@@ -202,6 +96,7 @@ def test_without_an_operator_a_stop_is_not_reported(place: Place) -> None:
     place.running()
     assert place.operator is not None
     place.operator.stop()
+    place.patience = 0.5
     failure = place.engine().stop("P", "B", True, Bounds(1.0, 0.02), check=False).failure
     assert failure is not None
     assert "operator" in failure.sentence()
@@ -281,8 +176,8 @@ def test_a_leftover_annotation_is_refused(place: Place) -> None:
     assert place.operator is not None
     place.operator.stop()
     place.annotate(OFFSETS, "alter")
-    place.timeout = 0.5
-    text = refused("work_pending", lambda: place.client().resume(SOURCE))
+    place.patience = 0.5
+    text = place.refused("work_pending", lambda: place.client().resume(SOURCE))
     assert f'{OFFSETS} "alter"' in text
     assert place.kube.get(place.path())["spec"]["state"] == "stopped"  # type: ignore[index]
     del engine
@@ -291,9 +186,8 @@ def test_a_leftover_annotation_is_refused(place: Place) -> None:
 def test_work_that_fails_is_withdrawn(place: Place) -> None:
     """Kafka Connect refuses offsets of a running connector. The annotation must not wait for the next stop."""
     place.running()
-    client = place.client()
-    client._resources.operator_bounds = Bounds(1.0, 0.05)
-    text = refused("offsets_not_set", lambda: client.reset_offsets(SOURCE))
+    place.patience = 1.0
+    text = place.refused("offsets_not_set", lambda: place.client().reset_offsets(SOURCE))
     assert "STOPPED" in text
     assert OFFSETS not in place.kube.get(place.path())["metadata"]["annotations"]  # type: ignore[index]
     assert place.workers.stored[MADE] != []
@@ -306,67 +200,53 @@ def test_a_paused_reconciliation_is_refused(place: Place) -> None:
     place.running()
     place.annotate(PAUSE, "true")
     assert PAUSE in place.engine().observe("P", "B").connectors["source"].unsafe_settings[-1]
-    assert MADE in refused("reconciliation_paused", lambda: place.client().stop(SOURCE))
+    assert MADE in place.refused("reconciliation_paused", lambda: place.client().stop(SOURCE))
     place.annotate(PAUSE, None)
     place.annotate(PAUSE, "true", kind="kafkaconnects", name="dr")
-    assert '"dr"' in refused("reconciliation_paused", lambda: place.client().stop(SOURCE))
+    assert '"dr"' in place.refused("reconciliation_paused", lambda: place.client().stop(SOURCE))
     # A cutover reads this before it stops an application.
-    assert '"dr"' in refused("reconciliation_paused", lambda: place.engine().observe("P", "B"))
+    assert '"dr"' in place.refused("reconciliation_paused", lambda: place.engine().observe("P", "B"))
     assert place.kube.get(place.path())["spec"]["state"] == "running"  # type: ignore[index]
 
 
 def test_a_kafka_connect_that_ignores_resources_is_refused(place: Place) -> None:
     place.annotate("strimzi.io/use-connector-resources", None, kind="kafkaconnects", name="dr")
-    text = refused("resources_not_used", lambda: place.engine().about("P", "B"))
+    text = place.refused("resources_not_used", lambda: place.engine().about("P", "B"))
     assert 'strimzi.io/use-connector-resources "not set"' in text
-    refused("resources_not_used", lambda: place.client().create(SOURCE, CONFIG, "RUNNING"))
+    place.refused("resources_not_used", lambda: place.client().create(SOURCE, CONFIG, "RUNNING"))
     assert place.kube.get(place.path()) is None
 
 
 def test_a_wrong_name_a_wrong_namespace_and_a_wrong_token_are_named(place: Place) -> None:
     place.connect = "other"
-    assert 'KafkaConnect "other"' in refused("no_kafka_connect", lambda: place.engine().about("P", "B"))
+    assert 'KafkaConnect "other"' in place.refused("no_kafka_connect", lambda: place.engine().about("P", "B"))
     place.connect, place.name = "dr", "nowhere"
-    refused("no_kafka_connect", lambda: place.engine().about("P", "B"))
+    place.refused("no_kafka_connect", lambda: place.engine().about("P", "B"))
     place.cluster.tokens["expired"], place.user = "x", "expired"
-    assert "expired" in refused("kubernetes_not_authorized", lambda: place.engine().about("P", "B"))
+    assert "expired" in place.refused("kubernetes_not_authorized", lambda: place.engine().about("P", "B"))
 
 
-def test_missing_rights_are_named_before_a_change(place: Place, kube: Kube) -> None:
+def test_each_missing_right_is_named_before_a_change(place: Place) -> None:
     place.user = "dr"
-    text = refused("rights_missing", lambda: place.engine().about("P", "B"))
+    text = place.refused("rights_missing", lambda: place.engine().about("P", "B"))
     assert "get, list, patch, create, delete kafkaconnectors" in text
-    rules = [
-        {"apiGroups": [GROUP], "resources": ["kafkaconnects"], "verbs": ["get"]},
-        {"apiGroups": [GROUP], "resources": ["kafkamirrormaker2s"], "verbs": ["list"]},
-        {"apiGroups": [GROUP], "resources": ["kafkaconnectors"], "verbs": ["get", "list", "patch", "create", "delete"]},
-        {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get", "create", "update"]},
-    ]
-    grant(kube, place.name, rules)
-    text = refused("rights_missing", lambda: place.engine().about("P", "B"))
-    assert "may not delete configmaps in" in text
-    rules[-1]["verbs"].append("delete")
-    grant(kube, place.name, rules)
+    role, _binding = documented_role()
+    for resource, verb in [(rule["resources"][0], verb) for rule in role["rules"] for verb in rule["verbs"]]:
+        place.grant((resource, verb))
+        text = place.refused("rights_missing", lambda: place.engine().about("P", "B"))
+        assert f"may not {verb} {resource} in" in text
+
+
+def test_the_documented_role_is_enough(place: Place) -> None:
+    place.user = "dr"
+    place.grant()
     assert place.engine().about("P", "B") == ("id-of-B", "4.1.1")
-    # Everything else needs no other right.
     place.running()
     assert place.engine().stop("P", "B", True, BOUNDS, check=False).failure is None
     place.engine().offsets("P", "B").replace({Partition("T", 0): 3})
     client = place.client()
     client.delete(SOURCE)
     assert client.find(SOURCE) is None
-
-
-def grant(kube: Kube, namespace: str, rules: list[dict[str, Any]]) -> None:
-    folder = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
-    kube.write(f"{folder}/roles", {"metadata": {"name": "kafka-dr"}, "rules": rules})
-    role = {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "kafka-dr"}
-    subject = {"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "dr"}
-    binding = {"metadata": {"name": "kafka-dr"}, "roleRef": role, "subjects": [subject]}
-    kube.write(f"{folder}/rolebindings", binding)
-    # The authorizer reads roles from a cache.
-    until(lambda: kube.get(f"{folder}/rolebindings/kafka-dr"))
-    time.sleep(0.2)
 
 
 @pytest.mark.parametrize(
@@ -386,7 +266,7 @@ def test_a_state_that_a_gitops_controller_owns_is_refused(
         other.patch(place.path(), {"spec": {"state": "running"}})
     unsafe = place.engine().observe("P", "B").connectors["source"].unsafe_settings
     assert f'spec.state belongs to the field manager "{manager}"' in unsafe[-1]
-    text = refused("field_owned", lambda: place.client().stop(SOURCE))
+    text = place.refused("field_owned", lambda: place.client().stop(SOURCE))
     assert f'spec.state belongs to the field manager "{manager}"' in text
     assert hint in text
     assert place.kube.get(place.path())["spec"]["state"] == "running"  # type: ignore[index]
@@ -394,7 +274,7 @@ def test_a_state_that_a_gitops_controller_owns_is_refused(
 
 def test_a_secret_in_plain_text_is_refused_before_a_change(place: Place) -> None:
     config = {**CONFIG, "source.cluster.sasl.jaas.config": "it password=x;"}
-    text = refused("secret_in_resource", lambda: place.client().validate(CONFIG["connector.class"], config))
+    text = place.refused("secret_in_resource", lambda: place.client().validate(CONFIG["connector.class"], config))
     assert "source.cluster.sasl.jaas.config" in text
     assert "password=x" not in text
     reference = {**CONFIG, "source.cluster.sasl.jaas.config": "${secrets:kafka/kafka-dr:jaas}"}
@@ -414,17 +294,17 @@ def test_an_operator_before_0_44_stops_flows_but_sets_no_offsets(place: Place) -
     place.running()
     assert place.engine().stop("P", "B", True, BOUNDS, check=False).failure is None
     assert place.workers.states()[MADE] == ("STOPPED", 0)
-    text = refused("operator_too_old", lambda: place.engine().offsets("P", "B").replace({Partition("T", 0): 3}))
+    text = place.refused("operator_too_old", lambda: place.engine().offsets("P", "B").replace({Partition("T", 0): 3}))
     assert "0.44" in text
     assert place.workers.stored[MADE] != []
     assert place.engine().about("P", "B") == ("id-of-B", "4.1.1")
     place.policy = "identity"
-    assert 'kafka_dr_policy "identity"' in refused("operator_too_old", lambda: place.engine().about("P", "B"))
+    assert 'kafka_dr_policy "identity"' in place.refused("operator_too_old", lambda: place.engine().about("P", "B"))
 
 
 def test_without_definitions_the_cluster_is_refused(place: Place, kube: Kube) -> None:
     undefine(kube)
-    refused("no_strimzi_api", lambda: place.engine().about("P", "B"))
+    place.refused("no_strimzi_api", lambda: place.engine().about("P", "B"))
 
 
 # ---- others
@@ -451,7 +331,7 @@ def test_connectors_of_a_mirror_maker_are_reported_and_not_mistaken_for_ours(pla
 def test_a_resource_of_another_connector_is_not_changed(place: Place) -> None:
     """Two names can give the same resource."""
     place.client().create("p->B.MirrorSourceConnector", CONFIG, "RUNNING")
-    assert 'belongs to "p->B.MirrorSourceConnector"' in refused(
+    assert 'belongs to "p->B.MirrorSourceConnector"' in place.refused(
         "resource_name_taken", lambda: place.client().stop(SOURCE)
     )
-    refused("resource_name_taken", lambda: place.client().create(SOURCE, CONFIG, "RUNNING"))
+    place.refused("resource_name_taken", lambda: place.client().create(SOURCE, CONFIG, "RUNNING"))

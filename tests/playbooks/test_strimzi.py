@@ -316,6 +316,23 @@ def test_an_operator_with_a_fault_does_not_harm_a_move(
     harmless(counted(pair), 0)
 
 
+@pytest.mark.soak
+@pytest.mark.timeout(2400)
+def test_with_operators_that_are_30_s_late_a_move_only_takes_longer(pair: Scenario) -> None:
+    """The time-outs of the run have their defaults."""
+    pair.traffic(500)
+    late(30.0).strike(kubernetes(pair))
+    try:
+        moved = pair.move("failover_cutoff", "B")
+    finally:
+        restart(kubernetes(pair))
+    assert moved["outcome"] == "completed"
+    print(f"30 s late: {pair.downtime(moved)}, playbook {moved['playbook_s']} s")
+    assert pair.move("failback", "P")["outcome"] == "completed"
+    pair.traffic(500)
+    harmless(counted(pair), 0)
+
+
 @pytest.mark.parametrize(
     ("phase", "fault"),
     [

@@ -42,12 +42,13 @@ class FakeConnect:
         #: Offsets survive a connector.
         self.stored: dict[str, list[dict[str, Any]]] = {}
         self.calls: list[tuple[str, str]] = []
-        #: Seconds that a change of offsets takes.
-        self.slow_offsets = 0.0
+        #: Seconds that a change of offsets takes, and whether one has begun.
+        self.slow_offsets, self.begun = 0.0, threading.Event()
         self._lock = threading.RLock()
 
     def call(self, method: str, path: str, body: Any = None) -> Any:
         if path.endswith("/offsets") and method != "GET":
+            self.begun.set()
             time.sleep(self.slow_offsets)
         with self._lock:
             self.calls.append((method, path))
@@ -100,6 +101,7 @@ class FakeConnect:
             tasks = [{"id": index, "state": one.state, "worker_id": "w"} for index in range(one.tasks)]
             return {"name": name, "connector": {"state": one.state, "worker_id": "w"}, "tasks": tasks}
         moves = {"stop": ("STOPPED", 0), "pause": ("PAUSED", 2), "resume": ("RUNNING", 2)}
+        moves |= {"restart": ("RUNNING", 2)} if one.state == "FAILED" else {}
         # A repeated request does not put the change off: looks follow each other faster than a worker stops.
         if what in moves and one.next != moves[what]:
             one.next, one.due = moves[what], time.monotonic() + self.delay

@@ -17,13 +17,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from certificates import issue
+import yaml
+
+from certificates import Served, issue
 from strimzi.kube import Kube, KubeError
 from strimzi_crds import GROUP, definitions
 
 ROOT = Path(__file__).resolve().parents[2]
 # It is ready after 3 s on a machine that has nothing else to do.
 READY_SECONDS = 120.0
+ACCESS = "rbac.authorization.k8s.io"
 _CRDS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _BUILD = ["bash", str(ROOT / "tests" / "support" / "kubernetes.sh")]
 _ETCD = ("--unsafe-no-fsync", "--log-level", "error", "--listen-peer-urls", "http://127.0.0.1:0")
@@ -55,6 +58,8 @@ class Cluster:
     ca: Path
     #: Token by user. ``admin`` may do everything; ``dr`` and ``nothing`` have no rights at first.
     tokens: dict[str, str]
+    #: A certificate with its key, as a login of the user ``dr``.
+    client: Served
     #: kube-apiserver; etcd keeps running without it.
     server: Server
 
@@ -76,17 +81,18 @@ def running(folder: Path) -> Iterator[Cluster]:
         yield cluster
 
 
-def define(kube: Kube, version: str) -> None:
-    """Install the definitions of this version of Strimzi, in place of any other."""
-    wanted = definitions(version)
+def define(kube: Kube, version: str, vendor: bool = False) -> None:
+    """Install the definitions of this version of Strimzi, in place of any other. ``vendor``: the vendor's own."""
+    wanted = definitions(version, vendor)
+    label = f"{version}-vendor" if vendor else version
     for definition in wanted:
         name = definition["metadata"]["name"]
         found = kube.get(f"{_CRDS}/{name}")
-        if found and found["metadata"].get("labels", {}).get("version") == version:
+        if found and found["metadata"].get("labels", {}).get("version") == label:
             continue
         if found:
             remove(kube, f"{_CRDS}/{name}")
-        definition["metadata"].setdefault("labels", {})["version"] = version
+        definition["metadata"].setdefault("labels", {})["version"] = label
         kube.call("POST", _CRDS, definition)
     served = [item["name"] for item in wanted[0]["spec"]["versions"] if item["served"]]
 
@@ -114,7 +120,16 @@ def undefine(kube: Kube) -> None:
 def remove(kube: Kube, path: str) -> None:
     """Delete a resource, and wait until it is gone."""
     kube.call("DELETE", path)
-    until(lambda: kube.get(path) is None)
+    until(lambda: kube.get(path) is None, 60.0)
+
+
+def documented_role() -> list[dict[str, Any]]:
+    """The Role and the RoleBinding of docs/kubernetes.md, for the user ``dr``."""
+    page = (ROOT / "docs" / "kubernetes.md").read_text()
+    block = next(part for part in page.split("```yaml\n")[1:] if "kind: Role\n" in part).partition("```")[0]
+    role, binding = yaml.safe_load_all(block)
+    binding["subjects"] = [{"apiGroup": ACCESS, "kind": "User", "name": "dr"}]
+    return [role, binding]
 
 
 def until(holds: Callable[[], Any], seconds: float = 10.0) -> None:
@@ -128,7 +143,7 @@ def until(holds: Callable[[], Any], seconds: float = 10.0) -> None:
 def _start(folder: Path, stack: ExitStack) -> Cluster:
     built = subprocess.run(_BUILD, check=True, text=True, stdout=subprocess.PIPE).stdout.split()[-1]
     ports = _free_ports(2)
-    keys = issue(folder / "tls")
+    keys, client = issue(folder / "tls"), issue(folder / "client", subject="dr")
     tokens = {user: secrets.token_hex(16) for user in ("admin", "dr", "nothing")}
     # Group system:masters: no role is needed.
     lines = [
@@ -155,6 +170,7 @@ def _start(folder: Path, stack: ExitStack) -> Cluster:
                 f"--tls-cert-file={keys.certificate}",
                 f"--tls-private-key-file={keys.key}",
                 f"--token-auth-file={file}",
+                f"--client-ca-file={client.ca}",
                 "--authorization-mode=RBAC",
                 "--service-account-issuer=https://kubernetes.default.svc",
                 f"--service-account-key-file={keys.certificate}",
@@ -166,7 +182,7 @@ def _start(folder: Path, stack: ExitStack) -> Cluster:
         )
     )
     stack.callback(started[1].stop)
-    cluster = Cluster(url, keys.ca, tokens, started[1])
+    cluster = Cluster(url, keys.ca, tokens, client, started[1])
     _await_ready(cluster, started, folder)
     return cluster
 

@@ -20,13 +20,12 @@ from typing import Any
 
 import yaml
 
-from kube_apiserver import ROOT, Cluster, define, end, running, until
+from kube_apiserver import ACCESS, ROOT, Cluster, define, documented_role, end, running, until
 from lab.lab import Lab
 from strimzi.kube import Kube
 from strimzi_crds import GROUP
 
 _OPERATOR = ROOT / "roles" / "lab" / "files" / "strimzi"
-_ACCESS = "rbac.authorization.k8s.io"
 
 
 class KubeLab:
@@ -153,8 +152,8 @@ class KubeLab:
         kube, name = self.kube, namespace(alias)
         if kube.get(f"/api/v1/namespaces/{name}") is None:
             kube.call("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
-        access = f"/apis/{_ACCESS}/v1/namespaces/{name}"
-        role, binding = _documented()
+        access = f"/apis/{ACCESS}/v1/namespaces/{name}"
+        role, binding = documented_role()
         for body, plural in ((role, "roles"), (binding, "rolebindings")):
             del body["metadata"]["namespace"]
             if kube.get(f"{access}/{plural}/{body['metadata']['name']}") is None:
@@ -204,12 +203,3 @@ def namespace(alias: str) -> str:
 def connect(alias: str) -> str:
     """The name of that KafkaConnect."""
     return f"dr-{alias.lower()}"
-
-
-def _documented() -> list[dict[str, Any]]:
-    """The Role and the RoleBinding of docs/kubernetes.md, for the account of the playbooks."""
-    page = (ROOT / "docs" / "kubernetes.md").read_text()
-    block = next(part for part in page.split("```yaml\n")[1:] if "kind: Role\n" in part).partition("```")[0]
-    role, binding = yaml.safe_load_all(block)
-    binding["subjects"] = [{"apiGroup": _ACCESS, "kind": "User", "name": "dr"}]
-    return [role, binding]

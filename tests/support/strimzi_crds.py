@@ -4,8 +4,8 @@
 """Custom resource definitions with the fields of Strimzi's that the product uses, by version of the operator.
 
 Not Strimzi's own files: the schemas are reduced. What they keep: versions, required fields, enums, the subresource
-status, and which fields are unknown to an older version. KAFKA_DR_CRDS names a folder with the vendor's files, by
-version, to use instead.
+status, and which fields are unknown to an older version. Some tests use the vendor's own files, where a folder has them
+by version: KAFKA_DR_CRDS, or ../shared/crds beside the checkout.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 from yamls import load_yaml
 
 GROUP = "kafka.strimzi.io"
+VENDOR = Path(os.environ.get("KAFKA_DR_CRDS") or Path(__file__).resolve().parents[3] / "shared" / "crds")
 STORAGE = {"config": "configs", "offset": "offsets", "status": "status"}
 #: The specification of a KafkaConnect, with the group and topics that v1beta2 has by default and v1 requires.
 CONNECT_SPEC = {
@@ -48,11 +49,10 @@ _PLURALS = {
 }
 
 
-def definitions(version: str) -> list[dict[str, Any]]:
-    """The definitions of an operator of this version, such as ``0.49.1``."""
-    folder = os.environ.get("KAFKA_DR_CRDS")
-    if folder and (Path(folder) / version).is_dir():
-        return [load_yaml(path) for path in sorted((Path(folder) / version).glob("*.yaml"))]
+def definitions(version: str, vendor: bool = False) -> list[dict[str, Any]]:
+    """The definitions of an operator of this version, such as ``0.49.1``. ``vendor``: from the vendor's files."""
+    if vendor:
+        return [load_yaml(path) for path in sorted((VENDOR / version).glob("*.yaml"))]
     return [_definition(kind, version) for kind in _PLURALS]
 
 

@@ -558,7 +558,7 @@ RESOURCE = {"metadata": {"name": "x", "generation": 1, "resourceVersion": "1", "
 def kafka_connectors(trial: Trial, **site: Any) -> Any:
     api = stub(url="http://kubernetes", requests=[], patch=lambda *_args: RESOURCE)
     checks = {"require_usable": lambda: None, "require_reconciled": lambda *_args: None, "kind": lambda _plural: None}
-    made = trial.module.KafkaConnectors(stub(api=api, namespace="n", **checks, **site), 30.0)
+    made = trial.module.KafkaConnectors(stub(api=api, namespace="n", **checks, **site))
     made.find = trial.observing(RESOURCE)
     return made
 
@@ -588,11 +588,11 @@ def _looked(trial: Trial) -> Any:
     return looks.finish("x")
 
 
-@wait("kubernetes", "_engines/strimzi/client.py:StrimziClient._await_stopped")
+@wait("kubernetes", "_engines/strimzi/creating.py:Creation.await_stopped")
 def _created(trial: Trial) -> Any:
-    client = stub(_resources=stub(operator_bounds=BOUNDS), url="http://kubernetes")
-    client.connectors = trial.observing({"x": CONNECTOR})
-    return trial.module.StrimziClient._await_stopped(client, "x")
+    resources = stub(operator_bounds=BOUNDS, site=stub(api=stub(url="http://kubernetes")))
+    resource = {**RESOURCE, "spec": {"state": "stopped", "config": {"topics": "(?!)"}}}
+    return trial.module.Creation(resources, trial.observing({"x": CONNECTOR})).await_stopped(resource)
 
 
 def workload(trial: Trial) -> Any:

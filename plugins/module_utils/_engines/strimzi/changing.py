@@ -22,21 +22,20 @@ from ..._kubernetes.ownership import owner_of, suspension
 from .resources import NAME, OFFSETS, RESTART, annotation, resource_name, warning_of
 from .site import Site
 
-__all__ = ["KafkaConnectors"]
+__all__ = ["OPERATOR_SECONDS", "KafkaConnectors"]
 
 _SLEEP = 0.05
-# The operator reconciles the resources of one KafkaConnect one after the other, and waits up to 10 s for its lock.
-_LEAST_SECONDS = 30.0
+#: An operator that missed a change acts at its next full reconciliation, after 120 s by default. Until then it is late.
+OPERATOR_SECONDS = 150.0
 
 
 class KafkaConnectors:
     """The KafkaConnector resources of one site, by the connector's name."""
 
-    def __init__(self, site: Site, timeout: float) -> None:
+    def __init__(self, site: Site) -> None:
         self.site = site
-        self._bounds = Bounds(timeout, _SLEEP)
         #: Time within which the operator must answer.
-        self.operator_bounds = Bounds(max(timeout, _LEAST_SECONDS), _SLEEP)
+        self.operator_bounds = Bounds(OPERATOR_SECONDS, _SLEEP)
 
     def find(self, name: str) -> Resource | None:
         """Return the resource of a connector. None: it does not exist. Raises ``resource_name_taken``."""
@@ -93,7 +92,7 @@ class KafkaConnectors:
             body = {"metadata": given, **({"spec": dict(spec)} if spec else {})}
             return self._patch(metadata["name"], body)
 
-        return wait_until(attempt, lambda resource: True, self._bounds).state
+        return wait_until(attempt, lambda resource: True, self.operator_bounds).state
 
     def settle(self, name: str, work: str) -> None:
         """Wait until the operator has done ``work`` (an annotation's value) on the offsets of a STOPPED connector.
@@ -121,7 +120,9 @@ class KafkaConnectors:
 
     def _free(self, name: str) -> Resource:
         """Return the resource once it has no annotation of pending work. A killed run may have left one."""
-        waited = wait_until(lambda: self.require(name), lambda resource: _pending(resource) is None, self._bounds)
+        waited = wait_until(
+            lambda: self.require(name), lambda resource: _pending(resource) is None, self.operator_bounds
+        )
         pending = _pending(waited.state)
         if pending is not None:
             raise DrError(

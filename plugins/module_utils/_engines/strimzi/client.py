@@ -16,9 +16,8 @@ from typing import Any
 
 from ..._connect.rest import Connector
 from ..._core.errors import DrError
-from ..._core.waiting import wait_until
-from ..._kubernetes.api import KubernetesError
 from .changing import KafkaConnectors
+from .creating import Creation
 from .looks import Looks
 from .proving import Proving
 from .resources import (
@@ -28,7 +27,6 @@ from .resources import (
     connector_name_of,
     connector_of,
     mirror_connectors,
-    new_resource,
     plain_secrets,
     resource_name,
 )
@@ -36,9 +34,6 @@ from .site import Site
 from .stored_offsets import OffsetReader, OffsetsTopic, OffsetWork
 
 __all__ = ["StrimziClient"]
-
-# A regular expression that no name matches. A connector with it runs, but replicates nothing.
-_NOTHING = "(?!)"
 
 
 class StrimziClient:
@@ -50,15 +45,15 @@ class StrimziClient:
     def __init__(
         self,
         site: Site,
-        timeout: float,
         stored: Callable[[str, str, str], OffsetReader],
         cluster_id: Callable[[str], str],
     ) -> None:
         """``stored``: of (offsets topic, connector, source alias). ``cluster_id``: of the workers' group."""
         self.site = site
-        self._resources = KafkaConnectors(site, timeout)
+        self._resources = KafkaConnectors(site)
         self._looks = Looks(self._resources)
         self._proving = Proving(self._resources, self._looks)
+        self._creation = Creation(self._resources, self.connectors)
         self._work = OffsetWork(self._resources, self._looks)
         self._topic = OffsetsTopic(site, stored)
         self._cluster_id = cluster_id
@@ -137,48 +132,21 @@ class StrimziClient:
     # ---- changes
 
     def create(self, name: str, config: Mapping[str, str], initial_state: str) -> None:
-        """Create the resource.
-
-        Before Strimzi 1.2 the operator creates a connector RUNNING and stops it afterwards: one with
-        ``spec.state: stopped`` replicated 100 records (measured with 0.49.1). So a STOPPED connector is created with
-        filters that match nothing, and gets its own after it was proven to be stopped.
-        """
+        """Create the resource. A STOPPED connector gets its filters after it was proven to be stopped."""
         stopped = initial_state == "STOPPED"
-        first = {**config, **{key: _NOTHING for key in ("topics", "groups") if stopped and key in config}}
-        state = "stopped" if stopped else "running"
-        body = new_resource(name, self.site.kind("kafkaconnectors").version, self.site.connect, first, state)
-        try:
-            self._resources.create(body)
-        except KubernetesError as error:
-            # An earlier attempt without a response may have created it.
-            same = error.status == 409 and (resource := self._resources.find(name)) is not None
-            if not same or connector_of(resource or {}).config != {**first, "name": name}:
-                raise
+        self._creation.begin(name, config, stopped)
         self.prove([name])
         if stopped:
-            self._await_stopped(name)
             self.configure(name, config)
             # The status must be that of this change when another process reads it.
             self._looks.settle(name)
 
-    def _await_stopped(self, name: str) -> None:
-        bounds = self._resources.operator_bounds
-        waited = wait_until(lambda: self.connectors().get(name), lambda seen: seen is not None and seen.stopped, bounds)
-        if not waited.done:
-            seen = waited.state
-            raise DrError(
-                "not_stopped",
-                f'The new connector "{name}" is {seen.state if seen else "missing"} after {waited.seconds:.0f} s,'
-                " wanted STOPPED with 0 tasks.",
-                "Its filters match nothing, so it replicates nothing. Check the operator's log, then start the same"
-                " playbook again.",
-                self.url,
-            )
-
     def configure(self, name: str, config: Mapping[str, str]) -> None:
         """Replace the whole configuration. The state does not change."""
         self.prove([name])
-        self._proving.begin(name, config_patch(self._resources.require(name), config))
+        resource = self._resources.require(name)
+        self._creation.await_stopped(resource)
+        self._proving.begin(name, config_patch(resource, config))
 
     def stop(self, name: str) -> None:
         """Set the state to stopped, and ask for a look in the same patch."""
@@ -208,6 +176,8 @@ class StrimziClient:
         self._proving.discard(name)
 
     def _annotate(self, name: str, key: str, value: str) -> None:
+        # The status shows the state from before the restart until the operator has carried it out.
+        self.prove([name])
         self._looks.settle(name)
         self._resources.change(name, {}, {key: value})
 

@@ -31,6 +31,7 @@ from ..base import FlowState, SiteSettings, joined
 from ..connect.applying import apply_goals
 from ..connect.engine import ConnectEngine, application_of
 from ..connect.offsets import ConnectStoredOffsets
+from .changing import OPERATOR_SECONDS
 from .client import StrimziClient
 from .inventory import CAPABILITIES
 from .site import Site, old_operator
@@ -109,7 +110,7 @@ class StrimziEngine(ConnectEngine):
         self, pair: PairSpec, goals: Sequence[FlowGoal], settings: SiteSettings, bounds: Bounds, check: bool
     ) -> Result:
         """Reconcile the connectors, one call for each flow and state, on sites that can be controlled by resources."""
-        return apply_goals(self._usable, pair, goals, bounds, check)
+        return apply_goals(self._usable, pair, goals, _patient(bounds), check)
 
     def _usable(self, source: str, target: str) -> StrimziClient:
         client = self.rest(source, target)
@@ -129,6 +130,7 @@ class StrimziEngine(ConnectEngine):
 
         A status alone can show a stop that was undone since: the operator corrects that only after up to 120 s.
         """
+        bounds = _patient(bounds)
         result = super().stop(source, target, final, bounds, check, awaited)
         client = self.rest(source, target)
         names = [self.name(source, target, part) for part in awaited if final or part == "checkpoint"]
@@ -157,6 +159,12 @@ class StrimziEngine(ConnectEngine):
     def offsets(self, source: str, target: str) -> StrimziStoredOffsets:
         """The stored offsets of the source connector."""
         return StrimziStoredOffsets(self.rest(source, target), self.name(source, target), source)
+
+
+def _patient(bounds: Bounds) -> Bounds:
+    """Bounds whose time-out is one without progress, because two answers of a late operator may exceed it."""
+    stall = bounds.stall or bounds.timeout or bounds.sleep
+    return replace(bounds, timeout=bounds.timeout + 2 * OPERATOR_SECONDS, stall=stall)
 
 
 class _Evidence:
@@ -210,5 +218,5 @@ def open_engine(
         if cluster.get("strimzi"):
             evidence = _Evidence(alias, cluster, kafka, timeout)
             site = Site(cluster["strimzi"], timeout)
-            clients[alias] = StrimziClient(site, timeout, evidence.stored, evidence.cluster_id)
+            clients[alias] = StrimziClient(site, evidence.stored, evidence.cluster_id)
     return StrimziEngine(clients, naming, application_of(clusters))

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._core.errors import DrError, Unreachable
-from ..._core.waiting import wait_until
+from ..._core.waiting import Bounds, wait_until
 from ..._kubernetes.api import KubernetesError, Resource
 from .changing import KafkaConnectors
 from .resources import OFFSETS, annotation, settled_generation, warning_of
@@ -53,6 +53,8 @@ class Looks:
     def __init__(self, connectors: KafkaConnectors) -> None:
         self._connectors = connectors
         self._pending: dict[str, _Pending] = {}
+        #: Whether the operator did not answer within its bound. Later waits are then those of the caller.
+        self._silent = False
 
     def begin(self, name: str, spec: Mapping[str, Any] | None = None) -> None:
         """Change the specification by ``spec``, and ask for a look in the same patch.
@@ -75,10 +77,10 @@ class Looks:
         self._pending[name] = _Pending(config_map, int(changed["metadata"]["generation"]))
 
     def finish(self, name: str) -> Look:
-        """Wait for the pending look. Raises the retriable ``operator_silent``; a later call then waits again."""
-        waited = wait_until(
-            lambda: self._finished(name), lambda look: look is not None, self._connectors.operator_bounds
-        )
+        """Wait for the pending look. Raises the retriable ``operator_silent``; a later call then observes once more."""
+        bounds = Bounds(0.0) if self._silent else self._connectors.operator_bounds
+        waited = wait_until(lambda: self._finished(name), lambda look: look is not None, bounds)
+        self._silent = waited.state is None
         if waited.state is not None:
             return waited.state
         resource = self._connectors.require(name)

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, Protocol
 
+from ..._core.errors import DrError
 from ..._core.partition import Partition
 from ..._kubernetes.api import KubernetesError, Resource
 from .changing import KafkaConnectors
@@ -68,8 +70,12 @@ class OffsetWork:
         resource = self._resources.require(name)
         config_map = f"{resource['metadata']['name']}-offsets"
         self._write(config_map, resource, {"offsets": list(entries)})
-        self._do(name, "alter", {"alterOffsets": {"fromConfigMap": {"name": config_map}}})
-        self._site.api.delete(CONFIG_MAPS, self._site.namespace, config_map)
+        try:
+            self._do(name, "alter", {"alterOffsets": {"fromConfigMap": {"name": config_map}}})
+        finally:
+            # Without it, the operator cannot do work later that was given up. The next change would replace it.
+            with suppress(DrError):
+                self._site.api.delete(CONFIG_MAPS, self._site.namespace, config_map)
 
     def _do(self, name: str, work: str, spec: Mapping[str, Any]) -> None:
         self._looks.settle(name)
