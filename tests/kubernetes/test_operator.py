@@ -46,8 +46,8 @@ class Namespace:
         body = {"apiVersion": self.api, "kind": "KafkaConnect", "metadata": metadata, "spec": CONNECT_SPEC}
         self.kube.call("POST", f"{self.root}/kafkaconnects", body)
 
-    def create(self, state: str, topics: str = "T") -> None:
-        metadata = {"name": NAME, "labels": {"strimzi.io/cluster": "dr"}}
+    def create(self, state: str, topics: str = "T", name: str = NAME) -> None:
+        metadata = {"name": name, "labels": {"strimzi.io/cluster": "dr"}}
         spec = {"class": CLASS, "tasksMax": 2, "state": state}
         spec["config"] = {"topics": topics, "source.cluster.alias": "P"}
         body = {"apiVersion": self.api, "kind": "KafkaConnector", "metadata": metadata, "spec": spec}
@@ -128,6 +128,20 @@ def test_a_paused_reconciliation_leaves_the_connector_alone_and_shows_no_status(
         assert workers.states()[NAME] == ("STOPPED", 0)
     found.patch(annotations={"strimzi.io/pause-reconciliation": None})
     until(lambda: workers.states()[NAME] == ("RUNNING", 2))
+
+
+def test_a_change_of_the_state_reaches_the_worker_by_the_watch(start: Start) -> None:
+    """A1b.4: the request came 0.1 s after the patch; the worker was STOPPED without tasks after 0.9 to 1.0 s, and
+    RUNNING with tasks after 0.2 s. The next full reconciliation would have been up to 120 s later.
+    """
+    found, workers, _operator = start(interval=120.0)
+    found.create("running")
+    until(lambda: found.shown() == ("RUNNING", 2))
+    for state, request, shown in (("stopped", "stop", ("STOPPED", 0)), ("running", "resume", ("RUNNING", 2))):
+        workers.calls.clear()
+        found.patch({"state": state})
+        until(lambda request=request: ("PUT", f"/connectors/{NAME}/{request}") in workers.calls, 3.0)
+        until(lambda shown=shown: workers.states()[NAME] == shown, 3.0)
 
 
 def test_the_first_status_after_a_stop_is_stale(start: Start) -> None:
@@ -220,13 +234,47 @@ def test_a_change_during_an_alter_makes_the_operator_alter_again(start: Start) -
     def altered() -> int:
         return sum(call == ("PATCH", f"/connectors/{NAME}/offsets") for call in workers.calls)
 
-    time.sleep(0.1)  # within the alter, which takes 0.3 s
+    until(workers.begun.is_set)
     found.patch({"state": "running"})
     until(lambda: altered() == 1 and workers.states()[NAME][0] == "RUNNING")
     assert found.annotation() == "alter"
     found.patch({"state": "stopped"})
     until(lambda: altered() == 2)
     until(lambda: found.annotation() is None)
+
+
+def test_no_write_of_the_operator_sets_the_specification_back(start: Start) -> None:
+    """A1b.9: 5 of 5 changes during its work stayed; its own patch failed on the resourceVersion instead."""
+    found, workers, _operator = start(interval=0.3)
+    found.create("stopped", topics="none")
+    until(lambda: found.shown() == ("STOPPED", 0))
+    workers.slow_offsets = 0.2
+    for number in range(5):
+        workers.begun.clear()
+        alter(found, number)
+        until(workers.begun.is_set)
+        wanted = found.patch({"config": {"topics": f"none-{number}"}, "tasksMax": 3 + number})["spec"]
+        until(lambda: found.annotation() is None)
+        assert found.get()["spec"] == wanted
+    managers = {entry["manager"]: entry["fieldsV1"] for entry in found.get()["metadata"]["managedFields"]}
+    assert "f:status" in managers["strimzi-cluster-operator"]
+    assert "f:spec" not in managers["strimzi-cluster-operator"]
+
+
+def test_resources_of_one_kafka_connect_are_reconciled_one_after_the_other(start: Start) -> None:
+    """A1b.10: under one lock, which the operator awaits for 10 s."""
+    found, workers, _operator = start()
+    found.create("stopped", topics="none")
+    found.create("running", name="p-b.other")
+    until(lambda: found.shown() == ("STOPPED", 0) and workers.states().get("p-b.other") == ("RUNNING", 2))
+    workers.slow_offsets = 0.5
+    workers.calls.clear()
+    alter(found, 1)
+    until(workers.begun.is_set)
+    found.kube.patch(found.path.replace(NAME, "p-b.other"), {"spec": {"state": "stopped"}})
+    until(lambda: ("PUT", "/connectors/p-b.other/stop") in workers.calls)
+    changes = [call for call in workers.calls if call[0] != "GET"]
+    assert changes[:2] == [("PATCH", f"/connectors/{NAME}/offsets"), ("PUT", "/connectors/p-b.other/stop")]
 
 
 def test_the_offsets_of_a_deleted_connector_survive(start: Start) -> None:
