@@ -309,3 +309,24 @@ def test_a_leader_that_is_loading_logs_is_waited_for(
     reported = topics.try_log_ranges(None, [A, B])  # type: ignore[arg-type]
     assert reported == {A: (0, 1), B: (0, 1) if observations == 7 else reason}
     assert asked == [{A, B}] + [{B}] * (observations - 1)
+
+
+def test_other_flows_are_unknown_while_workers_do_not_respond() -> None:
+    asked = []
+
+    def competing_flows(*given: Any, running: bool) -> list[str]:
+        asked.append((*given, running))
+        if len(asked) > 1:
+            raise DrError("kubernetes_unreachable", "no answer")
+        return ["mm2/P->B.MirrorSourceConnector"]
+
+    pair = SimpleNamespace(engine=SimpleNamespace(competing_flows=competing_flows), topics=["T"], partial=True)
+    seen = observe()
+    assert status._competing_flows(pair, [seen]) == ["P->B: mm2/P->B.MirrorSourceConnector"]
+    assert asked == [("P", "B", ["T"], True)]
+    assert status._competing_flows(pair, [seen]) is None
+    assert status._competing_flows(pair, [replace(seen, away="no answer")]) is None
+    assert len(asked) == 2
+    pair.partial = False
+    with pytest.raises(DrError):
+        status._competing_flows(pair, [seen])

@@ -23,7 +23,14 @@ ROOT = Path(__file__).resolve().parents[3]
 NOW = 1795417110.5
 READINESS: dict[str, Any] = {"from": "P", "to": "B", "controlled": "YES", "disaster": "NO"}
 LEASE = {"kind": "enable", "to": None, "since": NOW - 5, "ended": None, "holder": "c1", "outcome": None}
-STATUS: dict[str, Any] = {"verdict": "PROVEN", "flows": [], "groups": [], "missing": [], "unjoined": []}
+STATUS: dict[str, Any] = {
+    "verdict": "PROVEN",
+    "flows": [],
+    "groups": [],
+    "missing": [],
+    "unjoined": [],
+    "competing_flows": [],
+}
 
 
 def test_every_kind_is_built_by_a_role() -> None:

@@ -397,6 +397,7 @@ def status(**parts: Any) -> dict[str, Any]:
         "groups": [],
         "missing": [],
         "unjoined": [],
+        "competing_flows": [],
     }
     return {**base, **parts}
 
@@ -468,6 +469,12 @@ def test_what_a_pattern_matches_and_has_not_joined_is_named() -> None:
     (line,) = [line for line in status_lines(status(unjoined=rows), "P") if "pattern" in line]
     assert line.endswith('topic "t0", topic "t1", topic "t2", topic "t3", topic "t4" and 2 more: run enable')
     assert not [line for line in status_lines(status(unjoined=rows[:7]), "B") if "pattern" in line]
+
+
+def test_other_flows_for_the_same_topics_are_listed() -> None:
+    name = "P->B: mm2/P->B.MirrorSourceConnector"
+    assert f"  another flow replicates the same topics: {name}" in status_lines(status(competing_flows=[name]), "P")
+    assert not [line for line in status_lines(status(competing_flows=None), "P") if "another flow" in line]
 
 
 def test_at_most_ten_missing_items_are_listed() -> None:

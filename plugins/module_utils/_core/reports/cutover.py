@@ -403,6 +403,7 @@ def status_lines(
         )
     left = [row for row in status["unjoined"] or () if active in (None, row["alias"])]
     lines += [f"  not in the pair, although a pattern matches: {unjoined_text(left)}: run enable"] if left else []
+    lines += [f"  another flow replicates the same topics: {text}" for text in status["competing_flows"] or ()]
     return lines + [f"  missing: {text}" for text in status["missing"][:10]]
 
 

@@ -323,6 +323,9 @@ def _flowing_view(pair: Pair, moving_limit: float, failed: _FailedSince | None =
     missing += [finding.reason for finding in foreign]
     view = _view(judged, {}, list(dict.fromkeys(missing)))
     view["not_observed"] = [finding.reason for finding in foreign if finding.verdict == UNKNOWN]
+    # Not in waits: they run while applications are stopped.
+    if failed is None:
+        view["competing_flows"] = _competing_flows(pair, [observation for observation, _finding in judged])
     view["hopeless"] = (
         failed.hopeless([observation for observation, _finding in judged], None, time.monotonic()) if failed else ""
     )
@@ -353,6 +356,22 @@ def _reverse_flows(pair: Pair, observation: FlowObservation) -> list[Finding]:
     return [
         Finding(REFUTED, f"{name} replicates the same topics in the opposite direction; stop it") for name in running
     ]
+
+
+def _competing_flows(pair: Pair, observations: Sequence[FlowObservation]) -> list[str] | None:
+    """Name the other running flows for the same topics. None: unknown, because workers do not respond."""
+    if any(observation.away for observation in observations):
+        return None
+    try:
+        return [
+            f"{flow.name}: {name}"
+            for flow in observations
+            for name in pair.engine.competing_flows(flow.source, flow.target, pair.topics, running=True)
+        ]
+    except DrError:
+        if not pair.partial:
+            raise
+        return None
 
 
 def _missing_replicas(pair: Pair) -> list[str]:
@@ -486,6 +505,7 @@ def _view(
         "missing": missing,
         "not_observed": [],
         "unjoined": None,
+        "competing_flows": None,
         "flows": [flow_row(observation, finding) for observation, finding in judged],
         **_group_parts(groups),
     }
