@@ -79,6 +79,10 @@ options:
     description: Folder with Spark's Kafka connector, if this host cannot reach Maven Central.
     type: str
     default: ""
+  run_on:
+    description: Inventory host of the playbook, for the commands of the next steps. If empty, the result has none.
+    type: str
+    default: ""
   wait_timeout:
     description: Seconds after which the module kills the audit.
     type: float
@@ -183,6 +187,7 @@ SPEC = ArgumentSpec(
         "spark_conf": {"type": "dict", "default": {}},
         "spark_memory": {"type": "str", "default": "1g"},
         "spark_jars": {"type": "str", "default": ""},
+        "run_on": {"type": "str", "default": ""},
         "wait_timeout": {"type": "float", "default": 3600.0},
     }
 ).merge(pair_option())

@@ -22,7 +22,7 @@ from .plan import SIDES, AuditPlan
 from .progress import ProgressReporter
 from .reading import AuditContext, FingerprintReader
 from .snapshot import Scope
-from .text import lines
+from .text import lines, pager
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,8 @@ def run(plan: AuditPlan, options: Options, progress: ProgressReporter) -> dict[s
         facts |= {"records": records, "level1_seconds": round(time.time() - reading, 3)}
         progress.say(f"level 1: {records['source']:,} and {records['target']:,} records; {differing} partitions differ")
         compared = list(level2.by_scope(pairs).values())
-        _keep(options.output, verdict.result(plan, scopes, compared, {}, facts, options.sample) | _PARTIAL)
+        partial = verdict.result(plan, scopes, compared, {}, facts, options.sample) | _PARTIAL
+        _keep(options.output, _advised(plan, partial))
         compared, again = level2.explain(pairs, context)
         facts["records_read_again"] = twice + again
         if again:
@@ -90,6 +91,7 @@ def run(plan: AuditPlan, options: Options, progress: ProgressReporter) -> dict[s
     facts |= {"ended": _stamp(time.time()), "seconds": round(time.time() - began, 3)}
     document = verdict.result(plan, scopes, compared, unread, facts, options.sample)
     document["text"] = lines(document)
+    document = _advised(plan, document)
     _keep(options.output, document)
     return document
 
@@ -107,7 +109,14 @@ def _partial(
 ) -> None:
     document = verdict.result(plan, scopes, compared, {}, facts, options.sample)
     failure = {"code": error.code, "message": error.message}
-    _keep(options.output, document | _PARTIAL | {"error": failure, "text": [f"UNKNOWN: {error.message}"]})
+    document |= _PARTIAL | {"error": failure, "text": [f"UNKNOWN: {error.message}"]}
+    _keep(options.output, _advised(plan, document))
+
+
+def _advised(plan: AuditPlan, document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the result with the next steps of its verdict, and its text for a pager."""
+    advised = {**document, "next": list(plan.next_steps.get(document["verdict"], ()))}
+    return {**advised, "pager": pager(advised)}
 
 
 def _keep(output: Path, document: Mapping[str, Any]) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from .differences import LOST
 from .style import STYLE
+from .text import figures
 
 Document = Mapping[str, Any]
 
@@ -39,9 +39,11 @@ def page(document: Document) -> str:
         f"<h1>{HEADLINES[verdict]}</h1><p>{_badge(verdict)} evidence: {WORDS[verdict]}</p>"
         f'<p class="faint">{escape(_facts(document))}</p></header>',
         _tiles(document),
+        _next(document),
         _list("Why the audit stopped", [document["error"]["message"]] if "error" in document else []),
         _list("Not checked", document["not_checked"]),
         *(_topic(topic) for topic in document["topics"]),
+        _pager(document),
         _words(),
     ]
     title = escape(f"{verdict}: audit of {document['pair']}")
@@ -56,32 +58,33 @@ def page(document: Document) -> str:
 
 def _tiles(document: Document) -> str:
     """The figures of the audit. Without a comparison there are none."""
-    topics = document["topics"]
-    if "records" not in document:
+    values = figures(document)
+    if not values:
         return ""
-    lost = sum(item["records"] for topic in topics for item in topic["classes"] if item["kind"] == LOST)
-    offsets = [item for topic in topics for item in topic["committed_offsets"]]
-    exact = sum(item["verdict"] == "EXACT" for item in offsets)
-    groups: dict[str, bool] = {}
-    for item in offsets:
-        groups[item["group"]] = groups.get(item["group"], True) and item["verdict"] == "EXACT"
-    tiles = [
-        ("records compared", f"{document['records']['source']:,}", f"topics: {len(topics)}"),
-        (
-            "lost",
-            f"{lost:,}" if lost or document["verdict"] == "PROVEN" else "none found",
-            "source records without a copy",
-        ),
-        ("read again", f"{document.get('records_read_again', 0):,}", "by the audit, to explain differences"),
-        ("offsets exact", f"{exact} of {len(offsets)}" if offsets else "none compared", ""),
-        ("groups exact", f"{sum(groups.values())} of {len(groups)}" if groups else "none compared", ""),
-        ("the audit took", f"{document['seconds']:.0f} s" if "seconds" in document else "not known", ""),
-    ]
+    more = {
+        "records compared": f"topics: {len(document['topics'])}",
+        "lost": "source records without a copy",
+        "read again": "by the audit, to explain differences",
+    }
+    values["the audit took"] = f"{document['seconds']:.0f} s" if "seconds" in document else "not known"
     cells = (
-        f'<li><span class="name">{name}</span><strong>{value}</strong><span class="faint">{more}</span></li>'
-        for name, value, more in tiles
+        f'<li><span class="name">{name}</span><strong>{value}</strong>'
+        f'<span class="faint">{more.get(name, "")}</span></li>'
+        for name, value in values.items()
     )
     return f'<ul class="tiles">{"".join(cells)}</ul>'
+
+
+def _next(document: Document) -> str:
+    steps = document.get("next", ())
+    lines = (f"<p>{escape(step['text'])}:</p><pre><code>{escape(step['command'])}</code></pre>" for step in steps)
+    return f"<h2>What now</h2>\n{''.join(lines)}" if steps else ""
+
+
+def _pager(document: Document) -> str:
+    if not document.get("pager"):
+        return ""
+    return f"<h2>For the pager</h2>\n<pre><code>{escape(document['pager'])}</code></pre>"
 
 
 def _facts(document: Document) -> str:

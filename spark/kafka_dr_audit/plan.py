@@ -24,6 +24,7 @@ MODES = ("complete", "online", "disaster")
 ISOLATIONS = ("read_committed", "read_uncommitted")
 SIDES = ("source", "target")
 GUARANTEES = ("at_least_once", "exactly_once")
+VERDICTS = ("PROVEN", "REFUTED", "UNKNOWN")
 
 
 @dataclass(frozen=True)
@@ -137,6 +138,8 @@ class AuditPlan:
     #: Clusters by alias.
     clusters: Mapping[str, Cluster]
     topics: tuple[Topic, ...]
+    #: By verdict, the next steps: ``text`` and ``command``.
+    next_steps: Mapping[str, list[dict[str, str]]] = field(default_factory=dict)
     #: The plan as it was read.
     document: Mapping[str, Any] = field(repr=False, compare=False, default_factory=dict)
 
@@ -169,8 +172,19 @@ def parse(document: Any, environment: Mapping[str, str], folder: Path = Path()) 
     topics = tuple(_topic(node, clusters) for node in root.items("topics"))
     if not topics:
         raise AuditError("plan_invalid", "The plan names no topic, so there is nothing to prove.")
+    steps = _next_steps(_Node(root.mapping("next", {}), "plan.next"))
     root.finish("run", "pair")
-    return AuditPlan(root.text("run"), root.text("pair"), clusters, topics, document)
+    return AuditPlan(root.text("run"), root.text("pair"), clusters, topics, steps, document)
+
+
+def _next_steps(node: _Node) -> dict[str, list[dict[str, str]]]:
+    steps: dict[str, list[dict[str, str]]] = {verdict: [] for verdict in VERDICTS}
+    for verdict, found in steps.items():
+        for item in node.items(verdict, ()):
+            found.append({key: item.text(key) for key in ("text", "command")})
+            item.finish()
+    node.finish()
+    return steps
 
 
 def _cluster(alias: str, node: _Node, environment: Mapping[str, str], folder: Path) -> Cluster:

@@ -5,7 +5,49 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
+
+from .differences import LOST
+
+
+def figures(document: Mapping[str, Any]) -> dict[str, str]:
+    """Return the figures of a comparison by name. Without a comparison there are none."""
+    if "records" not in document:
+        return {}
+    topics = document["topics"]
+    lost = sum(item["records"] for topic in topics for item in topic["classes"] if item["kind"] == LOST)
+    offsets = [item for topic in topics for item in topic["committed_offsets"]]
+    exact = sum(item["verdict"] == "EXACT" for item in offsets)
+    groups: dict[str, bool] = {}
+    for item in offsets:
+        groups[item["group"]] = groups.get(item["group"], True) and item["verdict"] == "EXACT"
+    return {
+        "records compared": f"{document['records']['source']:,}",
+        "lost": f"{lost:,}" if lost or document["verdict"] == "PROVEN" else "none found",
+        "read again": f"{document.get('records_read_again', 0):,}",
+        "offsets exact": f"{exact} of {len(offsets)}" if offsets else "none compared",
+        "groups exact": f"{sum(groups.values())} of {len(groups)}" if groups else "none compared",
+    }
+
+
+def pager(document: Mapping[str, Any]) -> str:
+    """Return the result in five lines."""
+    known, topics, steps = figures(document), document["topics"], document.get("next")
+    compared, lost, offsets, groups = (
+        known.get(name, "not known") for name in ("records compared", "lost", "offsets exact", "groups exact")
+    )
+    found = [f"{item['records']:,} {item['kind']} ({item['verdict']})" for topic in topics for item in topic["classes"]]
+    found += [reason for topic in topics for reason in topic["reasons"]]
+    found = [document["error"]["message"]] if "error" in document else found
+    text = [
+        f"{document['verdict']}: audit of the pair {document['pair']}, run {document['run']}",
+        f"Records compared: {compared}. Lost: {lost}.",
+        f"Offsets exact: {offsets}. Groups exact: {groups}.",
+        f"Found: {'; '.join(found[:3]) or 'no difference'}{'; ...' if len(found) > 3 else ''}",
+        f"Next: {steps[0]['command'] if steps else 'see docs/audit.md'}",
+    ]
+    return "\n".join(" ".join(line.split()) for line in text)
 
 
 def lines(document: dict[str, Any]) -> list[str]:

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Reports of cutovers and of readiness, as the roles build them, to look at their pages."""
+"""Reports of each kind that has a page, as the roles build them, to look at their pages."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ from typing import Any
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.readiness import CHECKS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.cutover import cutover_report
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.readiness import readiness_report
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.steps import audit_steps, next_step
+from kafka_dr_audit.text import pager
 
 Document = dict[str, Any]
 
@@ -104,8 +107,6 @@ def readiness(**parts: Any) -> Document:
         "named": ["back"],
     }
     base = {
-        "schema": "switchback.kafka_dr/readiness/2",
-        "pair": "B-P",
         "from": "P",
         "to": "B",
         "controlled": "NO",
@@ -119,8 +120,11 @@ def readiness(**parts: Any) -> Document:
         "durations": {"cutoff": {"last": 44.1, "median": 41.0, "runs": 3}},
         "observations": [{**observation, "at": f"2026-11-23T06:{minute:02d}:00.000000"} for minute in range(30)],
         "trend": ["controlled: NO since today"],
+        "objectives": [
+            {"type": "cutoff", "rpo": "0 records", "writes_s": 3.9, "reads_s": 4.1, "source": "median of 3 runs"}
+        ],
     }
-    return {**base, **parts}
+    return readiness_report({"pair": "B-P", "run_on": "localhost", "readiness": {**base, **parts}})
 
 
 def phases(*names: str) -> list[Document]:
@@ -181,15 +185,15 @@ def bench_run() -> Document:
 
 def not_ready() -> Document:
     """A pair with two questions that are NO, one that is unknown, and others that depend on them."""
-    made = readiness()
-    skipped = {row["name"] for row in made["checks"][-5:]}
+    checks = readiness()["checks"]
+    skipped = {row["name"] for row in checks[-5:]}
     checks = [
         {**row, "answer": "SKIPPED", "remedy": "", "found": "flow_progress is not YES"}
         if row["name"] in skipped
         else row
-        for row in made["checks"]
+        for row in checks
     ]
-    return {**made, "checks": checks}
+    return readiness(checks=checks)
 
 
 REHEARSAL: Document = {
@@ -219,6 +223,8 @@ REHEARSAL: Document = {
     "actual": {"cutover_s": 16.4, "writes_s": 8.0, "reads_s": 9.1, "rereads": 0},
     "moves": [cutover()],
     "failure": None,
+    "next": [next_step("Check whether the applications could move now", "readiness", {"pair": "B-P"}, to="B")],
+    "pager": "Rehearsal completed (cutoff P -> B, pair B-P)\nEvidence: 2 of 3 PROVEN; UNKNOWN cutover",
 }
 
 
@@ -275,3 +281,5 @@ AUDIT: Document = {
         }
     ],
 }
+AUDIT["next"] = audit_steps("B-P", "P", "localhost")[AUDIT["verdict"]]
+AUDIT["pager"] = pager(AUDIT)

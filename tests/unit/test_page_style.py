@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.markup import docs_link
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.markup import (
+    docs_link,
+    next_section,
+    pager_section,
+)
 from example_reports import AUDIT
 from kafka_dr_audit.page import GUIDES, page
 
@@ -22,6 +26,14 @@ def test_the_audit_has_the_same_style_as_the_reports() -> None:
 
 def test_the_audit_links_to_the_same_guides() -> None:
     assert f'href="{GUIDES}docs/audit.md"' in docs_link("docs/audit.md")
+
+
+def test_the_audit_shows_next_steps_and_the_text_for_the_pager_as_the_reports_do() -> None:
+    made = page(AUDIT)
+    for part in (next_section(AUDIT), pager_section(AUDIT)):
+        assert part.startswith("<h2>")
+        assert part in made
+    assert "<h2>What now" not in page({**AUDIT, "next": []}), "of a plan without steps"
 
 
 def test_the_page_of_an_audit_is_one_file_without_scripts() -> None:

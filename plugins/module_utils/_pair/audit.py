@@ -21,6 +21,7 @@ from typing import Any
 from .._core.errors import DrError
 from .._core.flows.pair_spec import PairSpec
 from .._core.inventory.audit_plan import AuditRules, audit_plan, cluster_part
+from .._core.reports.steps import audit_steps
 from .._core.verdict import UNKNOWN
 from .._files import write_whole
 from .._kafka.topics import describe
@@ -64,6 +65,8 @@ class AuditRequest:
     spark: SparkSettings
     #: Folder of the results.
     output: Path
+    #: Inventory host of the playbook, for the commands of the next steps; empty: there are none.
+    run_on: str
     #: Timeout of each request to Kafka, in seconds.
     timeout: float
 
@@ -85,6 +88,7 @@ class AuditRequest:
                 timeout=params["wait_timeout"],
             ),
             Path(params["output"]).absolute(),
+            params["run_on"],
             params["request_timeout"],
         )
 
@@ -118,6 +122,7 @@ def audit(request: AuditRequest) -> Result:
             "text": [f"{UNKNOWN}: {error.sentence()}"],
             "topics": [],
             "not_checked": ["record by record comparison of both clusters"],
+            "next": plan["next"].get(UNKNOWN, []),
         }
     reason = document.get("error", {}).get("message", "")
     return Result(extra={"verdict": document["verdict"], "reason": reason, "audit": document, "folder": str(output)})
@@ -156,7 +161,10 @@ def _plan(request: AuditRequest) -> tuple[dict[str, Any], dict[str, str]]:
             f'"{absent[0]}" does not exist on {pair.home}, so there is nothing to compare.',
             "Run the playbook enable first.",
         )
-    return audit_plan(pair, request.rules, read_state(kafka, pair), parts, found), environment
+    state = read_state(kafka, pair)
+    passive = next(alias for alias in pair.clusters if alias != (state.active or pair.home))
+    steps = audit_steps(pair.name, passive, request.run_on) if request.run_on else {}
+    return {**audit_plan(pair, request.rules, state, parts, found), "next": steps}, environment
 
 
 def _command(spark: SparkSettings, output: Path) -> list[str]:

@@ -18,6 +18,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventor
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.parsed_values import AUDIT_KINDS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.state import JournalState, Run
 from kafka_dr_audit import plan
+from kafka_dr_audit.audit import _advised
 from kafka_dr_audit.differences import KINDS
 from kafka_dr_audit.errors import AuditError
 
@@ -58,6 +59,15 @@ def test_a_good_plan_is_read_with_its_defaults() -> None:
     assert topic.committed_offsets[0].target is None
 
 
+def test_the_next_steps_of_a_plan_are_those_of_the_verdict() -> None:
+    step = {"text": "Check it", "command": "ansible-playbook verify"}
+    found = plan.parse({**GOOD, "next": {"PROVEN": [step]}}, {})
+    assert found.next_steps == {"PROVEN": [step], "REFUTED": [], "UNKNOWN": []}
+    topics = {"topics": [], "pair": "B-P", "run": "r1"}
+    assert _advised(found, {**topics, "verdict": "PROVEN"})["next"] == [step]
+    assert _advised(found, {**topics, "verdict": "UNKNOWN"})["next"] == []
+
+
 WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str]] = {
     "another version": (
         lambda d: d.update(schema="switchback.kafka_dr/audit-plan/3"),
@@ -72,6 +82,12 @@ WRONG: dict[str, tuple[Callable[[dict[str, Any]], Any], str, str]] = {
     ),
     "unknown key": (lambda d: d["topics"][0].update(acept=[]), "plan_invalid", 'the key "acept" is unknown'),
     "unknown key above": (lambda d: d.update(policy="x"), "plan_invalid", 'the key "policy" is unknown'),
+    "unknown verdict of steps": (lambda d: d.update(next={"GOOD": []}), "plan_invalid", 'the key "GOOD" is unknown'),
+    "step without a command": (
+        lambda d: d.update(next={"PROVEN": [{"text": "Check it"}]}),
+        "plan_invalid",
+        'plan.next.PROVEN[0]: "command" is missing',
+    ),
     "unknown cluster": (
         lambda d: d["topics"][0]["source"].update(cluster="X"),
         "plan_invalid",

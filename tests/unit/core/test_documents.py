@@ -17,11 +17,12 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.
 )
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_report
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from example_reports import readiness
 from schemas import faults
 
 ROOT = Path(__file__).resolve().parents[3]
 NOW = 1795417110.5
-READINESS: dict[str, Any] = {"from": "P", "to": "B", "controlled": "YES", "disaster": "NO"}
+READINESS: dict[str, Any] = {key: value for key, value in readiness().items() if key not in ("schema", "next", "pager")}
 LEASE = {"kind": "enable", "to": None, "since": NOW - 5, "ended": None, "holder": "c1", "outcome": None}
 STATUS: dict[str, Any] = {
     "verdict": "PROVEN",
@@ -39,9 +40,10 @@ def test_every_kind_is_built_by_a_role() -> None:
 
 
 def test_readiness_has_the_lines_of_its_module_and_current_metrics() -> None:
-    found = document("readiness", {"pair": "B-P", "readiness": READINESS, "lines": ["controlled: YES"]}, NOW)
+    facts = {"pair": "B-P", "run_on": "localhost", "readiness": READINESS, "lines": ["controlled: YES"]}
+    found = document("readiness", facts, NOW)
     assert found.lines == ["controlled: YES"]
-    assert found.content == {"schema": "switchback.kafka_dr/readiness/2", "pair": "B-P", **READINESS}
+    assert found.content == readiness()
     assert f'kafka_dr_readiness_timestamp_seconds{{pair="B-P",from="P",to="B"}} {NOW!r}' in (found.metrics or "")
 
 
@@ -93,7 +95,7 @@ def test_a_rehearsal_report_lists_its_creations_as_deletions() -> None:
 
 def test_metrics_are_written_to_the_requested_file_and_never_in_check_mode(tmp_path: Path) -> None:
     metrics = tmp_path / "kafka_dr.prom"
-    facts = {"pair": "B-P", "readiness": READINESS, "lines": []}
+    facts = {"pair": "B-P", "run_on": "localhost", "readiness": READINESS, "lines": []}
     params = {"kind": "readiness", "folder": str(tmp_path), "metrics_file": str(metrics), "facts": facts}
     assert run_module(dr_report, params, check=True)["paths"] == []
     assert not metrics.exists()
@@ -113,7 +115,7 @@ def test_a_report_that_cannot_be_written_is_returned(tmp_path: Path) -> None:
 
 
 def test_metrics_that_cannot_be_written_are_a_plain_error(tmp_path: Path) -> None:
-    facts = {"pair": "B-P", "readiness": READINESS, "lines": []}
+    facts = {"pair": "B-P", "run_on": "localhost", "readiness": READINESS, "lines": []}
     missing = tmp_path / "missing" / "kafka_dr.prom"
     result = run_module(
         dr_report, {"kind": "readiness", "folder": str(tmp_path), "metrics_file": str(missing), "facts": facts}

@@ -19,7 +19,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.r
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.downtime import downtimes
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.page import page
-from example_reports import Document, committed_offset, cutover, disaster, phases, readiness
+from example_reports import REHEARSAL, Document, committed_offset, cutover, disaster, phases, readiness
 from yamls import parse_yaml
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -216,6 +216,10 @@ def test_the_point_of_no_return_is_a_line_in_each_row_if_the_axis_has_it() -> No
     assert lines_of(made(cutover()), "turn") == ["left:73.53%"] * 9
     for turned in (None, 1795416000):
         assert lines_of(made(cutover(turned=turned)), "turn") == []
+
+
+def test_the_moves_of_a_rehearsal_have_their_point_of_no_return() -> None:
+    assert lines_of(made(REHEARSAL), "turn") == ["left:73.53%"] * 7
 
 
 @pytest.mark.parametrize(("seconds", "drawn"), [(20.0, "20.0 s, the applications run"), (900.0, "(drawn shorter)")])
@@ -454,7 +458,8 @@ def test_an_unknown_cost_of_a_move_is_never_shown_as_0() -> None:
     assert found.row("read again, controlled") == "read again, controlled cutover not known records at most"
     assert found.row("h not") == "h not known not known"
     assert found.row("replication lags by") == "replication lags by 2.2 s the flow to the idle cluster"
-    assert found.row("cutoff ") == "cutoff 44.1 s 41.0 s 3"
+    assert found.row("cutoff 44") == "cutoff 44.1 s 41.0 s 3"
+    assert found.row("cutoff 0") == "cutoff 0 records 3.9 s 4.1 s median of 3 runs"
     assert found.row("a run took") == "a run took cutoff 41.0 s median of completed runs"
     nothing = made(
         readiness(rereads=None, loss=None, lag_s=None, durations=None, observations=None, trend=None, at=None)

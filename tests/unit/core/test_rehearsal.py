@@ -22,6 +22,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.
     rehearsal_note,
     rehearsal_report,
 )
+from schemas import faults
 
 CLUSTER = {"client": {"security.protocol": "SASL_SSL", "java.sasl.jaas.config": "x"}}
 VARIABLES: dict[str, Any] = {
@@ -239,6 +240,7 @@ def observe(**rest: str) -> dict[str, Any]:
 def report(**changes: Any) -> dict[str, Any]:
     facts = {
         "pair": "B-P",
+        "run_on": "localhost",
         "type": "cutoff",
         "back": False,
         "from": "P",
@@ -319,3 +321,50 @@ def test_times_are_predicted_from_completed_rehearsals_of_the_same_kind() -> Non
         "reads_s": None,
         "rereads": 0,
     }
+
+
+@pytest.mark.parametrize(
+    ("changes", "wanted"),
+    [
+        ({}, ["readiness -i INVENTORY -e kafka_dr_to=B"]),
+        (
+            {"removed": False, "back": True},
+            [
+                "rehearse_cleanup -i INVENTORY -e kafka_dr_confirm=B",
+                "rehearse -i INVENTORY -e kafka_dr_confirm=B -e kafka_dr_rehearsal_type=cutoff"
+                " -e kafka_dr_rehearsal_back=true",
+            ],
+        ),
+        (
+            {"outcome": "failed", "failure": {"task": "t", "message": "m"}},
+            ["rehearse -i INVENTORY -e kafka_dr_confirm=B -e kafka_dr_rehearsal_type=cutoff"],
+        ),
+        (
+            {"after": None, "pair": "B-P.payments", "run_on": "bastion"},
+            [
+                "rehearse_cleanup -i INVENTORY -e kafka_dr_confirm=B -e kafka_dr_application=payments"
+                " -e kafka_dr_run_on=bastion",
+                "readiness -i INVENTORY -e kafka_dr_to=B -e kafka_dr_application=payments -e kafka_dr_run_on=bastion",
+            ],
+        ),
+    ],
+)
+def test_a_rehearsal_first_removes_what_is_left_and_is_repeated_after_a_failure(
+    changes: dict[str, Any], wanted: list[str]
+) -> None:
+    found = report(**changes)
+    known = "ansible-playbook switchback.kafka_dr."
+    assert [step["command"].removeprefix(known) for step in found["next"]] == wanted
+    assert [fault for fault in faults(found) if "$.run_on" in fault or "$.next" in fault or "$.pager" in fault] == []
+
+
+def test_the_pager_text_of_a_rehearsal() -> None:
+    assert report(ledger=ledger(twice=3), after=LEFT, back=True)["pager"].splitlines() == [
+        "Rehearsal completed (cutoff P -> B and back, pair B-P)",
+        "Writes stood still: 4.0 s. Reads: 5.0 s.",
+        "Records processed twice: 3, predicted at most: 0. The moves took: 9.0 s.",
+        "Evidence: 4 of 6 PROVEN; REFUTED rereads; REFUTED nothing left",
+        "Next: ansible-playbook switchback.kafka_dr.rehearse_cleanup -i INVENTORY -e kafka_dr_confirm=B",
+    ]
+    failed = report(ledger=None, moves=[], failure={"task": "Load", "message": "No\nroom."})["pager"].splitlines()
+    assert failed[1:3] == ["Writes stood still: not known. Reads: not known.", "Stopped in 'Load': No room."]

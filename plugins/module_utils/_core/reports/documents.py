@@ -17,6 +17,7 @@ from .change_plan import change_plan, change_plan_lines, rehearsal_changes
 from .cutover import checkpoint_lines, cutover_report, lease_lines, report_lines, status_lines
 from .metrics import readiness_metrics
 from .plan import cutover_plan
+from .readiness import readiness_report
 from .rehearsal import rehearsal_lines, rehearsal_note, rehearsal_report
 
 __all__ = ["KINDS", "Document", "document", "fence_result", "rescue_result"]
@@ -83,8 +84,8 @@ def _rehearsal(facts: Facts, now: float) -> Document:
 
 
 def _readiness(facts: Facts, now: float) -> Document:
-    """``readiness`` and ``lines``: as ``dr_readiness`` returns them."""
-    report = {"schema": "switchback.kafka_dr/readiness/2", "pair": facts["pair"], **facts["readiness"]}
+    """``readiness`` and ``lines``: as ``dr_readiness`` returns them. ``run_on``: inventory host of the plays."""
+    report = readiness_report(facts)
     return Document(report, list(facts["lines"]), metrics=readiness_metrics(report, now))
 
 

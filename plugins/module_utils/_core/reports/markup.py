@@ -30,12 +30,13 @@ __all__ = [
     "instant",
     "link",
     "loss_table",
+    "next_section",
     "page_head",
+    "pager_section",
     "part",
     "rows",
     "section",
     "shown",
-    "steps_list",
     "table",
     "tag",
     "texts",
@@ -156,10 +157,15 @@ def tiles(items: Iterable[Sequence[object]]) -> Html:
     return tag("ul", *cells, class_="tiles") if cells else Html("")
 
 
-def steps_list(steps: Iterable[Mapping[str, Any]]) -> Html:
-    """Next steps with their commands."""
-    lines = [Html(tag("p", step.get("text"), ":") + code_block(step.get("command"))) for step in steps]
-    return Html("".join(lines))
+def next_section(document: Mapping[str, Any]) -> Html:
+    """The next steps of a report with their commands."""
+    lines = [tag("p", step.get("text"), ":") + code_block(step.get("command")) for step in rows(document.get("next"))]
+    return section("What now", Html("".join(lines)))
+
+
+def pager_section(document: Mapping[str, Any]) -> Html:
+    """The text of a report for a pager or a chat."""
+    return section("For the pager", code_block(document["pager"]) if document.get("pager") else "")
 
 
 def whole_page(title: str, *content: object) -> str:

@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..cutover_types import CUTOVER_TYPES, needs_source
-from ..journal.runs import playbook_command, resume_command
+from ..journal.runs import resume_command
 from ..verdict import NOT_APPLICABLE, PROVEN, REFUTED
 from .downtime import downtimes
 from .markup import duration, figure, part, rows, whole
+from .steps import command, next_step, pager_text
 
 __all__ = ["evidence", "headline", "lost", "next_steps", "pager", "reread", "said", "standstill"]
 
@@ -96,19 +97,19 @@ def evidence(
 def _how(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
     """How to get the missing evidence of a check."""
     name, refuted, audit = check["name"], check["verdict"] == REFUTED, part(report.get("audit"))
-    verify, status = (_run(playbook, report) for playbook in ("verify", "status"))
+    verify, status = (command(playbook, report) for playbook in ("verify", "status"))
     if name == "records":
         folder = audit.get("folder")
         page = f"See audit.html in {folder}. " if folder else ""
         return page + ("docs/audit.md explains each difference." if refuted else f"Compare the records: {verify}")
     if name == "fence" and not needs_source(report.get("type")):
-        return f"When {report['from']} is back, its late records are counted: {_run('salvage', report)}"
+        return f"When {report['from']} is back, its late records are counted: {command('salvage', report)}"
     if name == "fence" and refuted:
         return f"Find and stop that writer (docs/procedures/report.md), then compare the records: {verify}"
     if name == "fence" and report.get("type") != "cutoff":
         return "Only a move of the type cutoff can prove the fence (docs/procedures/report.md)."
     if name == "loss":
-        return f"Only {report['from']} knows. When it is back: {_run('salvage', report)}"
+        return f"Only {report['from']} knows. When it is back: {command('salvage', report)}"
     return {
         "fence": _FENCE,
         "drained": f"Check that the flow replicates to the end: {status}. Then compare the records: {verify}",
@@ -117,10 +118,6 @@ def _how(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
         "groups": f"Check the consumers of these groups: {status}",
         "active side": f"Observe both clusters: {status}",
     }.get(name, "See the next step.")
-
-
-def _run(playbook: str, report: Mapping[str, Any], **values: object) -> str:
-    return playbook_command(playbook, report, str(report.get("run_on") or ""), **values)
 
 
 # ---- figures in words ------------------------------------------------------------------------------------------------
@@ -197,12 +194,12 @@ def next_steps(report: Mapping[str, Any]) -> list[dict[str, str]]:
         return [{"text": text, "command": resume_command(report, run_on)}]
     steps = []
     if outcome == "already_there" or (needs_source(report.get("type")) and report.get("audit") is None):
-        steps.append({"text": "Compare both clusters record by record", "command": _run("verify", report)})
+        steps.append(next_step("Compare both clusters record by record", "verify", report))
     if not needs_source(report.get("type")):
         guide = "docs/procedures/failover_disaster.md"
         text = f"When {left} is back, list what it never sent, and follow {guide}"
-        return [*steps, {"text": text, "command": _run("salvage", report)}]
-    steps.append({"text": f"Check whether {left} could take over", "command": _run("readiness", report, to=left)})
+        return [*steps, next_step(text, "salvage", report)]
+    steps.append(next_step(f"Check whether {left} could take over", "readiness", report, to=left))
     return steps
 
 
@@ -220,6 +217,5 @@ def pager(report: Mapping[str, Any], steps: Sequence[Mapping[str, str]]) -> str:
         still,
         *middle,
         f"Evidence: {proof.get('text')}",
-        f"Next: {steps[0]['command']}" if steps else "Next: nothing",
     ]
-    return "\n".join(" ".join(line.split()) for line in lines)
+    return pager_text(lines, steps)

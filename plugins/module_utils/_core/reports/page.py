@@ -16,13 +16,14 @@ from .page_cutover import cutover_page
 from .page_plan import plan_page
 from .page_readiness import readiness_page
 from .page_rehearsal import rehearsal_page
+from .readiness import SCHEMA as READINESS
 from .rehearsal import SCHEMA as REHEARSAL
 
 __all__ = ["page"]
 
 _PAGES = {
     ("switchback.kafka_dr/report/2", "cutover"): cutover_page,
-    ("switchback.kafka_dr/readiness/2", ""): readiness_page,
+    (READINESS, ""): readiness_page,
     (REHEARSAL, "rehearsal"): rehearsal_page,
     **{(PLAN, kind): plan_page for kind in ("enable", "salvage", "rebuild", "rehearse")},
 }

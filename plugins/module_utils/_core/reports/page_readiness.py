@@ -21,7 +21,9 @@ from .markup import (
     figure,
     fold,
     loss_table,
+    next_section,
     page_head,
+    pager_section,
     part,
     rows,
     section,
@@ -64,6 +66,7 @@ def readiness_page(document: Document) -> str:
             tag("span", _counted(checks), class_="faint"),
         ),
         _tiles(document),
+        next_section(document),
         section("What stands in the way", *_open(checks)),
         section(
             "What a move now would cost",
@@ -79,6 +82,7 @@ def readiness_page(document: Document) -> str:
             *_observations(rows(document.get("observations"))),
         ),
         section("All checks", fold(_counted(checks), _checks(checks)) if checks else ""),
+        pager_section(document),
         _words(),
     )
 

@@ -22,7 +22,10 @@ from .markup import (
     docs_link,
     duration,
     fold,
+    instant,
+    next_section,
     page_head,
+    pager_section,
     part,
     rows,
     section,
@@ -69,11 +72,13 @@ def rehearsal_page(document: Document) -> str:
         ),
         _tiles(document),
         section("What stopped it", *_failure(document)),
+        next_section(document),
         section("What is not proven", *(_card(row) for row in left), _not_checked(document)),
         section("Predicted and actual", _figures(document)),
         section("Steps", _steps(document)),
         section("All checks", fold(f"{len(checks)} checks", checks_table(checks)) if checks else ""),
         *(_move(move) for move in rows(document.get("moves"))),
+        pager_section(document),
         section("How to read this", tag("p", "Guide: ", docs_link("docs/procedures/rehearse.md"))),
     )
 
@@ -122,7 +127,8 @@ def _at_most(value: object) -> str | None:
 
 
 def _steps(document: Document) -> Html:
-    return timeline([Bar(span.name, duration(span.seconds) or "", span) for span in phase_spans(document)], None)
+    bars = [Bar(span.name, duration(span.seconds) or "", span) for span in phase_spans(document)]
+    return timeline(bars, instant(document.get("point_of_no_return")))
 
 
 def _move(move: Document) -> Html:

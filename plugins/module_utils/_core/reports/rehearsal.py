@@ -14,11 +14,14 @@ from typing import Any
 
 from ..verdict import NOT_APPLICABLE, PROVEN, REFUTED, UNKNOWN, combine
 from .cutover import check_row, phase_row, stamp
+from .markup import duration, whole
+from .steps import next_step, pager_text
 
 __all__ = ["SCHEMA", "rehearsal_lines", "rehearsal_note", "rehearsal_report"]
 
 SCHEMA = "switchback.kafka_dr/rehearsal/2"
 _SHOWN = 5
+_LEFT = "nothing left"
 _NOT_CHECKED = (
     "the applications: the rehearsal moved its own clients, besides them",
     "their topics and groups: the rehearsal replicated its own topic, with its own connectors on the same workers",
@@ -38,10 +41,10 @@ def rehearsal_report(facts: Facts) -> dict[str, Any]:
         _flows(facts["status"]),
     ]
     again = [text for move in moves for text in move["not_checked"]]
-    return {
+    report = {
         "schema": SCHEMA,
         "kind": "rehearsal",
-        **{key: facts[key] for key in ("pair", "type", "back", "from", "to", "outcome", "failure")},
+        **{key: facts[key] for key in ("pair", "run_on", "type", "back", "from", "to", "outcome", "failure")},
         "verdict": combine(check["verdict"] for check in checks),
         "checks": checks,
         "not_checked": list(dict.fromkeys([*_NOT_CHECKED, *again])),
@@ -54,6 +57,47 @@ def rehearsal_report(facts: Facts) -> dict[str, Any]:
         "ledger": facts["ledger"],
         "moves": moves,
     }
+    report["next"] = _steps(report)
+    report["pager"] = pager_text(_pager(report), report["next"])
+    return report
+
+
+def _steps(report: Facts) -> list[dict[str, str]]:
+    """What to do now, the most urgent first."""
+    to, steps = report["to"], []
+    if any(check["name"] == _LEFT and check["verdict"] != PROVEN for check in report["checks"]):
+        steps.append(next_step("Delete what the rehearsal left", "rehearse_cleanup", report, confirm=to))
+    if report["outcome"] == "completed" and report["verdict"] != REFUTED:
+        steps.append(next_step("Check whether the applications could move now", "readiness", report, to=to))
+    else:
+        again = {"rehearsal_type": report["type"], **({"rehearsal_back": "true"} if report["back"] else {})}
+        text = "Correct the cause, then rehearse again"
+        steps.append(next_step(text, "rehearse", report, confirm=to, **again))
+    return steps
+
+
+def _pager(report: Facts) -> list[str]:
+    actual, predicted, failure = report["actual"], report["predicted"], report["failure"]
+    writes, reads, cutover = (duration(actual[key]) or "not known" for key in ("writes_s", "reads_s", "cutover_s"))
+    twice, most = (whole(one["rereads"]) or "not known" for one in (actual, predicted))
+    middle = f"Records processed twice: {twice}, predicted at most: {most}. The moves took: {cutover}."
+    return [
+        f"Rehearsal {report['outcome']} ({_way(report)}, pair {report['pair']})",
+        f"Writes stood still: {writes}. Reads: {reads}.",
+        f"Stopped in '{failure['task']}': {failure['message']}" if failure else middle,
+        f"Evidence: {_proof(report)}",
+    ]
+
+
+def _way(report: Facts) -> str:
+    return f"{report['type']} {report['from']} -> {report['to']}{' and back' if report['back'] else ''}"
+
+
+def _proof(report: Facts) -> str:
+    """How many checks are PROVEN, and the verdicts of the others."""
+    checks = [check for check in report["checks"] if check["verdict"] != NOT_APPLICABLE]
+    left = [f"{check['verdict']} {check['name']}" for check in checks if check["verdict"] != PROVEN]
+    return "; ".join([f"{len(checks) - len(left)} of {len(checks)} PROVEN", *left])
 
 
 def _moved(facts: Facts, moves: Sequence[Facts]) -> dict[str, Any]:
@@ -111,16 +155,16 @@ def _twice(ledger: Facts) -> int:
 
 def _nothing_left(facts: Facts) -> dict[str, Any]:
     if not facts["removed"]:
-        return check_row("nothing left", REFUTED, "the clean-up did not finish: run the playbook rehearse_cleanup")
+        return check_row(_LEFT, REFUTED, "the clean-up did not finish: run the playbook rehearse_cleanup")
     after = facts["after"]
     if after is None:
-        return check_row("nothing left", UNKNOWN, "it could not be observed")
+        return check_row(_LEFT, UNKNOWN, "it could not be observed")
     left = [f"{kind[:-1]} {name}" for one in after["left"].values() for kind, names in one.items() for name in names]
     left += after["strays"]
     if left:
-        return check_row("nothing left", REFUTED, f"{len(left)} objects have its names: {', '.join(left[:_SHOWN])}")
+        return check_row(_LEFT, REFUTED, f"{len(left)} objects have its names: {', '.join(left[:_SHOWN])}")
     text = "no topic, group, committed offset, connector or right of the rehearsal is on either cluster"
-    return check_row("nothing left", PROVEN, f"{text}; the offsets of its connectors were reset first")
+    return check_row(_LEFT, PROVEN, f"{text}; the offsets of its connectors were reset first")
 
 
 def _nothing_else(facts: Facts) -> dict[str, Any]:
@@ -195,8 +239,7 @@ def rehearsal_note(report: Facts) -> dict[str, Any]:
 
 def rehearsal_lines(report: Facts) -> list[str]:
     """The report as lines of text."""
-    way = f"{report['from']} -> {report['to']}{' and back' if report['back'] else ''}"
-    lines = [f"rehearsal {report['type']} {way}: {report['outcome']}, {report['verdict']} ({report['seconds']:.1f} s)"]
+    lines = [f"rehearsal {_way(report)}: {report['outcome']}, {report['verdict']} ({report['seconds']:.1f} s)"]
     lines += [f"  {phase['phase']:<16}{phase['seconds']:>8.1f} s" for phase in report["phases"]]
     predicted, actual = report["predicted"], report["actual"]
     names = {"cutover_s": "cutover", "writes_s": "no writes", "reads_s": "no reads"}
