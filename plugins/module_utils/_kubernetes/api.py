@@ -131,9 +131,10 @@ class KubernetesApi(HttpClient):
             if error.status != 404:
                 raise
 
-    def may(self, kind: Kind, namespace: str, verb: str) -> bool:
-        """Whether this login may do ``verb`` (SelfSubjectAccessReview). Changes nothing."""
-        attributes = {"group": kind.group, "resource": kind.plural, "namespace": namespace, "verb": verb}
+    def may(self, kind: Kind, namespace: str, verb: str, name: str = "") -> bool:
+        """Whether this login may do ``verb`` (SelfSubjectAccessReview). Changes nothing. ``name``: "" means all."""
+        place = {"resource": kind.plural, "namespace": namespace, "name": name}
+        attributes = {"group": kind.group, "verb": verb, **place}
         body = {
             "apiVersion": "authorization.k8s.io/v1",
             "kind": "SelfSubjectAccessReview",

@@ -24,6 +24,7 @@ from .._core.errors import DrError
 from .._core.waiting import Bounds, wait_until
 from .api import Kind, KubernetesApi, Resource
 from .ownership import gitops_tool, owner_of, suspension
+from .rights import require_rights
 from .scalers import pause, resume
 
 __all__ = ["Endpoint", "Workload"]
@@ -69,10 +70,15 @@ class Workload:
         """Write the endpoint, scale back, and wait until every replica is ready.
 
         Raises ``workload_not_ready``, ``replicas_unknown``, or ``workload_runs`` if pods would keep another endpoint.
+        In check mode also ``rights_missing``: reads alone would not show that a stop or a change is forbidden.
         """
         resource = self._require()
         self._require_unowned(resource)
         self._wanted(resource)  # before the endpoint is written
+        if check:
+            needed = [(self._kind, self._name, "patch"), (_PODS, "", "list")]
+            needed += [(_ENDPOINTS[endpoint.kind], endpoint.name, "patch")] if endpoint else []
+            require_rights(self._api, self._namespace, self.title, needed)
         if endpoint is not None:
             self._point(endpoint, _replicas(resource), check)
         self._scale(lambda replicas, seen: replicas or self._wanted(seen), bounds, check)
