@@ -84,6 +84,7 @@ NEW_CLONE = f"{ITSELF}; it runs on a new clone before each release, as CONTRIBUT
 SYSTEM = "installs system packages"
 AUDIT = "tests/integration/test_audit_cluster.py runs it on a cluster, and the playbook verify of the block here"
 KERBEROS = "make kerberos does the same, to build a client with Kerberos"
+KUBECTL = "tests/kubernetes/test_walkthrough.py does the same by the API: it needs no kubectl"
 # Commands that are checked only, and why. For ansible-playbook without its options, which have a test of their own.
 CHECKED = {
     "ansible-playbook switchback.kafka_dr.enable": IN_THE_BLOCK,
@@ -145,6 +146,19 @@ CHECKED = {
     "apt-get install libsasl2-modules-gssapi-mit krb5-user": SYSTEM,
     "./configure --prefix=/usr/local --enable-gssapi --enable-ssl --enable-zlib --enable-zstd --disable-lz4-ext"
     " --disable-curl": KERBEROS,
+    "kubectl create namespace kafka": KUBECTL,
+    "kubectl create namespace shop": KUBECTL,
+    "kubectl apply -f awx/kubernetes/account.yml": KUBECTL,
+    "kubectl apply -f awx/kubernetes/applications.yml": KUBECTL,
+    "kubectl apply -f awx/kubernetes/kafka-connect.yml": KUBECTL,
+    "kubectl -n kafka create secret generic kafka-dr-flow --from-file=p-ca=p.crt --from-file=p-login=p.jaas"
+    " --from-file=b-ca=b.crt --from-file=b-login=b.jaas": KUBECTL,
+    "kubectl -n kafka wait kafkaconnect/dr-b --for=condition=Ready --timeout=10m": KUBECTL,
+    "kubectl -n kafka get secret kafka-dr-token -o 'jsonpath={.data.token}'"
+    " | base64 -d > /etc/kafka-dr/b.token": KUBECTL,
+    "kubectl -n kafka get secret kafka-dr-token -o 'jsonpath={.data.ca\\.crt}'"
+    " | base64 -d > /etc/kafka-dr/b.pem": KUBECTL,
+    "umask 077": "the files below it are written by a person",
     "npm pack": "fetches sources, in make kerberos",
     "python -m pip install 'confluent-kafka>=2.6,<3'": "what it asks for is what the tests have",
     "python -m pip install pyspark==4.2.0 numpy 'pandas>=2,<3' pyarrow": "what it asks for is what the tests have",

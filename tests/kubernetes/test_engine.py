@@ -14,8 +14,9 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strimzi.engine import StrimziEngine
-from kube_apiserver import documented_role, undefine, until
+from kube_apiserver import undefine, until
 from kube_place import BOUNDS, CONFIG, MADE, OFFSETS, PAUSE, SOURCE, Place
+from manifests import role_and_binding
 from strimzi.kube import Kube
 from strimzi_crds import GROUP, mirror_spec
 
@@ -230,7 +231,7 @@ def test_each_missing_right_is_named_before_a_change(place: Place) -> None:
     place.user = "dr"
     text = place.refused("rights_missing", lambda: place.engine().about("P", "B"))
     assert "get, list, patch, create, delete kafkaconnectors" in text
-    role, _binding = documented_role()
+    role, _binding = role_and_binding("account.yml")
     for resource, verb in [(rule["resources"][0], verb) for rule in role["rules"] for verb in rule["verbs"]]:
         place.grant((resource, verb))
         text = place.refused("rights_missing", lambda: place.engine().about("P", "B"))

@@ -16,6 +16,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kubernetes.co
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
 from fake_workloads import FakeWorkloads
 from kube_apiserver import Cluster, until
+from manifests import folder, role_and_binding
 from strimzi.kube import Kube, KubeError
 
 REPLICAS = "kafka-dr.switchback/replicas"
@@ -43,8 +44,10 @@ class Shop:
     def pods(self, name: str = "payments") -> list[dict[str, Any]]:
         return self.kube.items(f"{self.core}/pods", labelSelector=f"app={name}")
 
-    def call(self, starts: bool, timeout: float = 20.0, check: bool = False, **given: Any) -> Result:
-        api = {"url": self.cluster.url, "ca_path": str(self.cluster.ca), "token": self.cluster.tokens["admin"]}
+    def call(
+        self, starts: bool, timeout: float = 20.0, check: bool = False, user: str = "admin", **given: Any
+    ) -> Result:
+        api = {"url": self.cluster.url, "ca_path": str(self.cluster.ca), "token": self.cluster.tokens[user]}
         defaults = {
             "client": "payments",
             "namespace": self.namespace,
@@ -186,21 +189,28 @@ def test_a_workload_that_another_program_scaled_to_0_is_not_started_with_a_guess
     assert spec_of(shop, path) == (0, None)
 
 
-def test_a_scaled_object_is_paused_and_only_ours_is_resumed(shop: Shop) -> None:
+def scaled_objects(shop: Shop, *objects: tuple[str, str, str | None]) -> str:
+    """Create ScaledObjects: name, workload, and whether it is paused. Return their path."""
     crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
     names = {"kind": "ScaledObject", "plural": "scaledobjects", "singular": "scaledobject"}
     schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
     version = {"name": "v1alpha1", "served": True, "storage": True, "schema": {"openAPIV3Schema": schema}}
     spec = {"group": "keda.sh", "scope": "Namespaced", "names": names, "versions": [version]}
     body = {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition"}
-    shop.kube.call("POST", crds, {**body, "metadata": {"name": "scaledobjects.keda.sh"}, "spec": spec})
+    if shop.kube.get(f"{crds}/scaledobjects.keda.sh") is None:
+        shop.kube.call("POST", crds, {**body, "metadata": {"name": "scaledobjects.keda.sh"}, "spec": spec})
     folder = f"/apis/keda.sh/v1alpha1/namespaces/{shop.namespace}/scaledobjects"
     until(lambda: served(shop.kube, folder))
-    shop.create()
-    for name, target, mark in (("ours", "payments", None), ("theirs", "payments", "true"), ("other", "x", None)):
+    for name, target, mark in objects:
         metadata = {"name": name, "annotations": {KEDA: mark} if mark else {}}
         one = {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject", "metadata": metadata}
         shop.kube.call("POST", folder, {**one, "spec": {"scaleTargetRef": {"name": target}}})
+    return folder
+
+
+def test_a_scaled_object_is_paused_and_only_ours_is_resumed(shop: Shop) -> None:
+    shop.create()
+    folder = scaled_objects(shop, ("ours", "payments", None), ("theirs", "payments", "true"), ("other", "x", None))
 
     def paused() -> list[str]:
         items = shop.kube.items(folder)
@@ -224,3 +234,65 @@ def test_a_missing_workload_is_named(shop: Shop) -> None:
     failure = shop.call(False, name="nothing").failure
     assert failure is not None
     assert failure.code == "no_workload"
+
+
+# ---- the Role of awx/kubernetes/applications.yml
+
+ROLE, BINDING = role_and_binding("applications.yml")
+RIGHTS = [(rule["resources"][0], verb) for rule in ROLE["rules"] for verb in rule["verbs"]]
+
+
+def grant(shop: Shop, missing: tuple[str, str] | None) -> None:
+    """Give the user ``dr`` the Role without one right, and wait until the API server applies it."""
+    rules = [
+        {**rule, "verbs": [verb for verb in rule["verbs"] if (rule["resources"][0], verb) != missing]}
+        for rule in ROLE["rules"]
+    ]
+    role = {**ROLE, "rules": [rule for rule in rules if rule["verbs"]]}
+    for body in (role, BINDING):
+        shop.kube.call("POST", folder(body, shop.namespace), body)
+    until(lambda: [right for right in RIGHTS if not may(shop, *right)] == ([missing] if missing else []))
+
+
+def may(shop: Shop, resource: str, verb: str) -> bool:
+    (rule,) = (rule for rule in ROLE["rules"] if rule["resources"] == [resource])
+    attributes = {"namespace": shop.namespace, "group": rule["apiGroups"][0], "resource": resource, "verb": verb}
+    attributes["name"] = rule.get("resourceNames", [""])[0]
+    body = {"spec": {"user": "dr", "resourceAttributes": attributes}}
+    answer = shop.kube.call("POST", "/apis/authorization.k8s.io/v1/subjectaccessreviews", body)
+    return bool(answer["status"]["allowed"])
+
+
+@pytest.mark.parametrize("missing", [None, *RIGHTS])
+def test_the_role_of_applications_is_enough_and_each_right_is_needed(
+    shop: Shop, missing: tuple[str, str] | None
+) -> None:
+    grant(shop, missing)
+    scaled_objects(shop, ("api", "api", None), ("store", "store", None))
+    failures = []
+    for kind, name, endpoint in (("Deployment", "api", "configmap"), ("StatefulSet", "store", "secret")):
+        shop.create(name, kind, replicas=1)
+        shop.kube.call("POST", f"{shop.core}/{endpoint}s", {"metadata": {"name": "payments-kafka"}})
+        endpoint_kind = {"configmap": "ConfigMap", "secret": "Secret"}[endpoint]
+        point = {"endpoint_kind": endpoint_kind, "endpoint_name": "payments-kafka", "content": "new"}
+        for starts in (False, True):
+            failure = shop.call(starts, user="dr", kind=kind, name=name, **point).failure
+            failures += [] if failure is None else [failure]
+    if missing is None:
+        assert failures == []
+    else:
+        assert failures[0].code == "kubernetes_forbidden"
+        assert f'cannot {missing[1]} resource "{missing[0]}"' in failures[0].message
+
+
+@pytest.mark.parametrize("missing", [right for right in RIGHTS if right[0] in ("deployments", "pods", "configmaps")])
+def test_check_mode_names_a_missing_right_before_an_application_stops(shop: Shop, missing: tuple[str, str]) -> None:
+    grant(shop, missing)
+    shop.create(replicas=1)
+    shop.kube.call("POST", f"{shop.core}/configmaps", {"metadata": {"name": "payments-kafka"}})
+    point: dict[str, Any] = {"endpoint_name": "payments-kafka", "content": "new"}
+    failure = shop.call(True, check=True, user="dr", **point).failure
+    assert failure is not None
+    resource, verb = missing
+    wanted = f"{verb} {resource}" if verb != "get" else f'cannot get resource "{resource}"'
+    assert wanted in failure.message

@@ -17,8 +17,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from certificates import Served, issue
 from strimzi.kube import Kube, KubeError
 from strimzi_crds import GROUP, definitions
@@ -121,15 +119,6 @@ def remove(kube: Kube, path: str) -> None:
     """Delete a resource, and wait until it is gone."""
     kube.call("DELETE", path)
     until(lambda: kube.get(path) is None, 60.0)
-
-
-def documented_role() -> list[dict[str, Any]]:
-    """The Role and the RoleBinding of docs/kubernetes.md, for the user ``dr``."""
-    page = (ROOT / "docs" / "kubernetes.md").read_text()
-    block = next(part for part in page.split("```yaml\n")[1:] if "kind: Role\n" in part).partition("```")[0]
-    role, binding = yaml.safe_load_all(block)
-    binding["subjects"] = [{"apiGroup": ACCESS, "kind": "User", "name": "dr"}]
-    return [role, binding]
 
 
 def until(holds: Callable[[], Any], seconds: float = 10.0) -> None:

@@ -20,8 +20,9 @@ from typing import Any
 
 import yaml
 
-from kube_apiserver import ACCESS, ROOT, Cluster, define, documented_role, end, running, until
+from kube_apiserver import ACCESS, ROOT, Cluster, define, end, running, until
 from lab.lab import Lab
+from manifests import role_and_binding
 from strimzi.kube import Kube
 from strimzi_crds import GROUP
 
@@ -51,7 +52,7 @@ class KubeLab:
 
     @property
     def token_file(self) -> Path:
-        """The token of the playbooks, whose account has the Role of docs/kubernetes.md."""
+        """The token of the playbooks, whose account has the Role of awx/kubernetes/account.yml."""
         return self._folder / "dr.token"
 
     # ---- start and stop
@@ -148,14 +149,12 @@ class KubeLab:
         return found
 
     def _prepare(self, alias: str, bootstrap_servers: str) -> None:
-        """Create the namespace, the Role of docs/kubernetes.md and the KafkaConnect."""
+        """Create the namespace, the Role of awx/kubernetes/account.yml and the KafkaConnect."""
         kube, name = self.kube, namespace(alias)
         if kube.get(f"/api/v1/namespaces/{name}") is None:
             kube.call("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
         access = f"/apis/{ACCESS}/v1/namespaces/{name}"
-        role, binding = documented_role()
-        for body, plural in ((role, "roles"), (binding, "rolebindings")):
-            del body["metadata"]["namespace"]
+        for body, plural in zip(role_and_binding("account.yml"), ("roles", "rolebindings"), strict=True):
             if kube.get(f"{access}/{plural}/{body['metadata']['name']}") is None:
                 kube.call("POST", f"{access}/{plural}", body)
         resource = f"{self.path(alias, 'kafkaconnects')}/{connect(alias)}"

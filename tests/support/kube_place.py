@@ -20,7 +20,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strim
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strimzi.engine import StrimziEngine
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strimzi.site import Site
 from fake_connect import FakeConnect
-from kube_apiserver import ACCESS, Cluster, documented_role, until
+from kube_apiserver import ACCESS, Cluster, until
+from manifests import role_and_binding
 from strimzi.cluster_operator import Operator
 from strimzi.kube import Kube, KubeError
 from strimzi_crds import GROUP
@@ -103,7 +104,7 @@ class Place:
     def grant(self, lacking: tuple[str, str] | None = None) -> None:
         """Give the user ``dr`` the documented Role, without one verb of one resource. Waits until it has effect."""
         folder = f"/apis/{ACCESS}/v1/namespaces/{self.name}"
-        role, binding = documented_role()
+        role, binding = role_and_binding("account.yml")
         for rule in role["rules"]:
             rule["verbs"] = [verb for verb in rule["verbs"] if (rule["resources"][0], verb) != lacking]
         role["rules"] = [rule for rule in role["rules"] if rule["verbs"]]

@@ -103,7 +103,7 @@ def test_the_inventory_reference_and_the_argument_specs_have_the_same_defaults(v
         assert (parse_yaml(reported.strip("`")) if reported else None) == (default if default != "" else None)
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/inventory.md"])
+@pytest.mark.parametrize("page", ["README.md", "docs/inventory.md", "docs/kubernetes.md"])
 def test_the_inventory_of_a_page_is_valid(page: str) -> None:
     """The first block of YAML is a whole inventory."""
     (block, *_more) = re.findall(r"^```yaml\n(.*?)^```$", read(page), re.MULTILINE | re.DOTALL)
