@@ -198,10 +198,10 @@ modules: setup
 	@pytest -m 'not soak' -n 2 --dist loadfile --durations=15 tests/integration $(LONG:%=--ignore=%)
 
 # Two thirds of the time of the long tests. For what they cover, Molecule has a scenario (aiven, identity, secure, srm), or
-# tests/integration has cases (adoption, records without a timestamp, ownership, offsets), or tests/kubernetes has (strimzi).
+# tests/integration has cases (adoption, records without a timestamp, ownership, offsets), or tests/kubernetes has (strimzi, workloads).
 LONGEST := $(patsubst %,tests/playbooks/test_%.py,adopt aiven aiven_fence applications awx_load awx_lost brokers copy_again demo discover evidence exact \
 	frozen identity least_privilege logins one_replica patterns predictions processor rebuild records_gone rehearse secure shapes srm strimzi \
-	untimed verify versions)
+	untimed verify versions workloads)
 
 # One test of ten minutes, and a file of fifteen: at the end they would leave half the machine idle.
 FIRST := $(patsubst %,tests/playbooks/test_%.py,round_trip disaster)
@@ -210,7 +210,7 @@ PLAYBOOKS := $(FIRST) $(filter-out $(FIRST),$(wildcard tests/playbooks/test_*.py
 # FAST is for CI, which is to take less than an hour for everything, on a machine that may be slow.
 .PHONY: playbooks
 playbooks: setup classes  ## the long tests: every playbook under load, with kills and faults, an hour or so; FAST=1: half of it
-	@$(if $(FAST),,bash tests/support/kubernetes.sh > /dev/null || echo '==> playbooks: test_strimzi.py will be SKIPPED')
+	@$(if $(FAST),,bash tests/support/kubernetes.sh > /dev/null || echo '==> playbooks: test_strimzi.py and test_workloads.py will be SKIPPED')
 	$(SAY) 'playbooks: pytest tests/playbooks (applications under load, two pairs at a time)'
 	@pytest -m 'not soak' -n 2 --dist loadfile --no-loadscope-reorder --durations=25 \
 	$(if $(FAST),$(filter-out $(LONGEST),$(PLAYBOOKS)),$(PLAYBOOKS) $(LONG))
