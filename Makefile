@@ -165,7 +165,7 @@ mypy: venv link
 	@mypy $(TYPED:%=-p $(PLUGINS).%)
 	@MYPYPATH=spark mypy -p kafka_dr_audit
 	@MYPYPATH=roles/lab/files mypy -p aiven_api -p cm -p lab -p ledger -p strimzi
-	@MYPYPATH=roles/lab/files:spark:tests/support mypy tests/support molecule/docker molecule/shared
+	@MYPYPATH=roles/lab/files:spark:tests/support mypy tests/support molecule/docker molecule/shared molecule/strimzi
 
 .PHONY: ansible-lint
 ansible-lint: venv link
@@ -227,7 +227,7 @@ runner: setup  ## playbooks as AWX starts them
 	@pytest tests/runner
 
 .PHONY: molecule
-molecule: setup  ## Molecule scenarios, on labs and in containers; ONLY=<name>
+molecule: setup  ## Molecule scenarios, on labs and in containers; ONLY=<name>, strimzi by name only
 	@bash tests/support/molecule.sh $(if $(ONLY),test '--scenario-name=$(ONLY)')
 
 # In `make test` too: a link breaks with any change of a heading, and it takes a minute or so.
