@@ -182,7 +182,7 @@ sanity: venv  ## ansible-test sanity, all tests, no ignore file
 	@bash tests/support/sanity.sh
 
 .PHONY: artifact
-artifact: setup  ## the tarball in build/dist: its contents, Galaxy's importer, a pair enabled from it alone; alert rules
+artifact: setup  ## the tarball in build/dist: its contents, Galaxy's importer, the demo from it alone; alert rules
 	$(SAY) 'artifact: pytest tests/artifact (builds build/dist)'
 	@pytest tests/artifact
 

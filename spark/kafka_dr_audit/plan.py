@@ -179,9 +179,9 @@ def parse(document: Any, environment: Mapping[str, str], folder: Path = Path()) 
 
 def _next_steps(node: _Node) -> dict[str, list[dict[str, str]]]:
     steps: dict[str, list[dict[str, str]]] = {verdict: [] for verdict in VERDICTS}
-    for verdict, found in steps.items():
+    for verdict in VERDICTS:
         for item in node.items(verdict, ()):
-            found.append({key: item.text(key) for key in ("text", "command")})
+            steps[verdict].append({key: item.text(key) for key in ("text", "command")})
             item.finish()
     node.finish()
     return steps

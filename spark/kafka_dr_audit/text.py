@@ -37,14 +37,16 @@ def pager(document: Mapping[str, Any]) -> str:
     compared, lost, offsets, groups = (
         known.get(name, "not known") for name in ("records compared", "lost", "offsets exact", "groups exact")
     )
-    found = [f"{item['records']:,} {item['kind']} ({item['verdict']})" for topic in topics for item in topic["classes"]]
-    found += [reason for topic in topics for reason in topic["reasons"]]
-    found = [document["error"]["message"]] if "error" in document else found
+    reasons = [
+        f"{item['records']:,} {item['kind']} ({item['verdict']})" for topic in topics for item in topic["classes"]
+    ]
+    reasons += [reason for topic in topics for reason in topic["reasons"]]
+    reasons = [document["error"]["message"]] if "error" in document else reasons
     text = [
         f"{document['verdict']}: audit of the pair {document['pair']}, run {document['run']}",
         f"Records compared: {compared}. Lost: {lost}.",
         f"Offsets exact: {offsets}. Groups exact: {groups}.",
-        f"Found: {'; '.join(found[:3]) or 'no difference'}{'; ...' if len(found) > 3 else ''}",
+        f"Found: {'; '.join(reasons[:3]) or 'no difference'}{'; ...' if len(reasons) > 3 else ''}",
         f"Next: {steps[0]['command'] if steps else 'see docs/audit.md'}",
     ]
     return "\n".join(" ".join(line.split()) for line in text)

@@ -54,6 +54,8 @@ PLAYBOOK = re.compile(r"switchback\.kafka_dr\.([a-z_]+)")
 # The block "look around" of the quick start, by its page and first line. It is run word for word on a lab of its own,
 # and the commands of RUN before its last line.
 LOOK_AROUND_PAGE, LOOK_AROUND = "docs/quickstart.md", "make lab-up"
+# The block of the lab's page. It is run word for word beside that lab.
+SECOND_PAGE, SECOND = "roles/lab/README.md", "ansible-playbook switchback.kafka_dr.lab_up"
 RUN = [
     "make help",
     "ansible-doc -l switchback.kafka_dr",
@@ -92,8 +94,8 @@ CHECKED = {
     "ansible-playbook switchback.kafka_dr.failback": IN_THE_BLOCK,
     "ansible-playbook switchback.kafka_dr.verify": IN_THE_BLOCK,
     "ansible-playbook switchback.kafka_dr.demo": NEW_CLONE,
-    "ansible-playbook switchback.kafka_dr.lab_up": "make lab-up of the block calls it",
-    "ansible-playbook switchback.kafka_dr.lab_down": "make lab-down of the block calls it",
+    "ansible-playbook switchback.kafka_dr.lab_up": "run for the second pair",
+    "ansible-playbook switchback.kafka_dr.lab_down": "run for the second pair",
     "ansible-playbook switchback.kafka_dr.readiness": "run without those options",
     "ansible-playbook switchback.kafka_dr.support_bundle": "run with -i",
     "ansible-playbook switchback.kafka_dr.failover_continuous": ELSEWHERE,
@@ -203,10 +205,19 @@ def commands_of(path: Path) -> Iterator[Command]:
 COMMANDS = [command for path in PAGES for command in commands_of(path)]
 
 
+def block(page: str, begin: str) -> list[str]:
+    text = (ROOT / page).read_text(encoding="utf-8")
+    (lines,) = (body for language, body in FENCE.findall(text) if language == "sh" and body.startswith(begin))
+    return lines.splitlines()
+
+
 def look_around() -> list[str]:
-    text = (ROOT / LOOK_AROUND_PAGE).read_text(encoding="utf-8")
-    (block,) = (body for language, body in FENCE.findall(text) if language == "sh" and body.startswith(LOOK_AROUND))
-    return block.splitlines()
+    return block(LOOK_AROUND_PAGE, LOOK_AROUND)
+
+
+def prelude() -> list[str]:
+    """The lines of the block that set up the shell."""
+    return [line for line in look_around() if line.startswith(("source ", "export "))]
 
 
 def is_run(text: str) -> bool:
@@ -398,14 +409,30 @@ def test_the_block_of_the_quick_start_moves_the_applications_and_brings_them_hom
     assert json.loads((reports / "audit.json").read_text())["verdict"] == "PROVEN"
 
 
+@pytest.mark.timeout(900)
+def test_the_block_of_the_lab_enables_a_second_pair_beside_the_first(lab: Checkout) -> None:
+    *lines, last = block(SECOND_PAGE, SECOND)
+    try:
+        lab.run("\n".join([*prelude(), *lines]), seconds=600)
+        ids = set()
+        for folder in ("build/lab", "lab"):
+            inventory = yaml.safe_load((lab.path / folder / "inventory/group_vars/all/kafka_dr.yml").read_text())
+            ids |= {cluster["cluster_id"] for cluster in inventory["kafka_dr_clusters"].values()}
+            status = f"ansible-playbook switchback.kafka_dr.status -i {folder}/inventory"
+            assert "PROVEN: applications live on P" in lab.run("\n".join([*prelude(), status]))
+        assert len(ids) == 4
+    finally:
+        lab.run("\n".join([*prelude(), last]))
+
+
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("text", RUN)
 def test_a_command_of_the_guides_runs(lab: Checkout, text: str) -> None:
     """It runs in the shell that the block has set up. A collection is installed into a path that was empty."""
-    prelude = [line for line in look_around() if line.startswith(("source ", "export "))]
+    before = prelude()
     if text.startswith("ansible-galaxy collection install"):
-        prelude.append("export ANSIBLE_COLLECTIONS_PATH=$PWD/build/installed")
-    said = lab.run("\n".join([*prelude, re.sub(r"\b[A-Z]+\b", lambda word: OWN.get(word[0], word[0]), text)]))
+        before.append("export ANSIBLE_COLLECTIONS_PATH=$PWD/build/installed")
+    said = lab.run("\n".join([*before, re.sub(r"\b[A-Z]+\b", lambda word: OWN.get(word[0], word[0]), text)]))
     if text.startswith("ansible-galaxy collection install"):
         assert (lab.path / "build/installed/ansible_collections/switchback/kafka_dr/playbooks/enable.yml").is_file()
     if " enable " in text.replace(".", " "):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,7 +15,9 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.callback.console import CallbackModule, _block
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.compressed import compress, json_text
+from yamls import load_yaml
 
+ROOT = Path(__file__).resolve().parents[2]
 PREFLIGHT = "/roles/cutover/tasks/preflight.yml:12"
 
 
@@ -183,3 +186,62 @@ def test_a_failure_that_a_rescue_repaired_is_not_shown(shown: tuple[CallbackModu
     plugin.v2_runner_on_failed(result(task("dr_arrival_info", "Read the audit"), msg="It failed."))
     plugin.v2_playbook_on_stats(Stats(failures=0))
     assert lines == ["localhost: ok 3, changed 1, failures 0, unreachable 0"]
+
+
+def test_the_line_about_the_applications_is_shown_before_the_audit_starts(
+    shown: tuple[CallbackModule, list[str]],
+) -> None:
+    """The role shows it at the begin of the phase flows, and the audit may take longer than the move."""
+    plugin, lines = shown
+    text = "Applications run on B since 12:01:07 UTC (writes stood still 6.8 s, reads 8.1 s)"
+    plugin.v2_playbook_on_task_start(task("set_fact", "Begin the phase flows"), is_conditional=False)
+    for action, name in (("dr_judge", "Compute the downtime"), ("debug", "Show since when the applications run")):
+        one = task(f"switchback.kafka_dr.{action}", name, "/roles/cutover/tasks/arrived.yml:5")
+        plugin.v2_playbook_on_task_start(one, is_conditional=False)
+        plugin.v2_runner_on_ok(result(one, changed=False, msg=text))
+    audit = task(
+        "switchback.kafka_dr.dr_audit", "Compare both clusters record by record", "/roles/verify/compare.yml:9"
+    )
+    plugin.v2_playbook_on_task_start(audit, is_conditional=False)
+    assert lines[-1] == f"  {text}"
+    tasks = load_yaml(ROOT / "roles/cutover/tasks/main.yml")[1]["block"]
+    included = [one["ansible.builtin.include_tasks"] for one in tasks if "ansible.builtin.include_tasks" in one]
+    # test_hooks.py: move.yml has the phase flows, and this has the line.
+    assert included.index("move.yml") < included.index("audit.yml")
+
+
+def test_a_run_that_fails_in_the_middle_ends_with_one_block_after_its_undo_and_its_report(
+    shown: tuple[CallbackModule, list[str]],
+) -> None:
+    plugin, lines = shown
+    hint = "Start the playbook again once the flow has caught up."
+    found = "3 partitions are not fully replicated: Payments-4 (source end 1200, replicated 1188)"
+    error = {"code": "not_replicated", "message": found, "hint": hint, "endpoint": "b:9092"}
+
+    message = f"{found}, wanted none. {hint}"
+
+    def run(action: str, name: str, failed: bool = False, **values: Any) -> None:
+        one = task(action, name)
+        plugin.v2_playbook_on_task_start(one, is_conditional=False)
+        (plugin.v2_runner_on_failed if failed else plugin.v2_runner_on_ok)(result(one, **values))
+
+    run("set_fact", "Begin the phase drain", changed=False)
+    run("dr_drain", "Wait until everything is replicated", failed=True, msg=message, error=error)
+    run("client_control", "Start the applications again", changed=True)
+    text = f"Stopped in 'Wait until everything is replicated' (not_replicated): {message}"
+    run("fail", "Fail with the reason and the next step", failed=True, msg=f"{text} The applications are back on P.")
+    run("debug", "Show the report", msg=["UNDONE: the applications are back on P", "  report  /r/cutoff-B.html"])
+    run("set_fact", "Clear the holder of the run", changed=False)
+    plugin.v2_playbook_on_stats(Stats(failures=1))
+    assert lines == [
+        "drain           Wait until everything is replicated",
+        "Start the applications again: changed",
+        "  UNDONE: the applications are back on P",
+        "    report  /r/cutoff-B.html",
+        "FAILED: Wait until everything is replicated",
+        f"  found      {found}",
+        "  wanted     none.",
+        f"  next step  {hint} The applications are back on P.",
+        "  read more  docs/error-codes.md, not_replicated",
+        "localhost: ok 3, changed 1, failures 1, unreachable 0",
+    ]

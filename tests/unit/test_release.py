@@ -1,11 +1,13 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""One version everywhere, a changelog that ends with it, and hooks that run the same commands as the Makefile."""
+"""One version everywhere, a changelog that ends with it, and commands of hooks, CI and templates that exist."""
 
 from __future__ import annotations
 
+import json
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 REPORTED = re.compile(r"switchback-kafka_dr-(\d+\.\d+\.\d+)\.tar\.gz|\brelease (\d+\.\d+\.\d+)\b", re.IGNORECASE)
 FRAGMENTS = sorted((ROOT / "changelogs" / "fragments").glob("*.yml"))
 PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").rglob("*.md")])
+PLAYBOOK = re.compile(r"ansible-playbook switchback\.kafka_dr\.([a-z_]+)")
 SHORT = re.compile(r"^version_added: *\"?([0-9.]+)\"?$", re.MULTILINE)
 
 
@@ -29,6 +32,10 @@ def load(path: str) -> Any:
 
 def number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
+
+
+def targets() -> set[str]:
+    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
 def releases() -> list[str]:
@@ -85,7 +92,6 @@ def test_no_sanity_ignore_file_exists() -> None:
 def test_hooks_are_local_and_run_tools_of_the_environment_or_targets_of_the_makefile() -> None:
     """`load_config` is the function that `pre-commit validate-config` calls."""
     pinned = {line.split("==")[0] for line in (ROOT / "requirements.in").read_text().splitlines() if "==" in line}
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
     config = load_config(str(ROOT / ".pre-commit-config.yaml"))
     assert {repo["repo"] for repo in config["repos"]} == {"local"}
     hooks = [hook for repo in config["repos"] for hook in repo["hooks"]]
@@ -94,6 +100,59 @@ def test_hooks_are_local_and_run_tools_of_the_environment_or_targets_of_the_make
     assert wanted == set(run)
     for words in run.values():
         if words[0] == "make":
-            assert words[-1] in targets & pinned
+            assert words[-1] in targets() & pinned
         else:
             assert words[0].removeprefix(".venv/bin/") in pinned
+
+
+def test_galaxy_links_to_homepage_documentation_issues_and_repository() -> None:
+    galaxy = load("galaxy.yml")
+    repository = galaxy["repository"]
+    assert re.fullmatch(r"https://[^/]+/[^/]+/[^/]+", repository)
+    assert galaxy["homepage"].startswith("https://")
+    assert (galaxy["documentation"], galaxy["issues"]) == (f"{repository}/tree/main/docs", f"{repository}/issues")
+    assert (ROOT / "docs").is_dir()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [".github/workflows/test.yml", ".ci/run", ".github/pull_request_template.md", ".devcontainer/devcontainer.json"],
+)
+def test_ci_templates_and_devcontainer_call_targets_that_exist(path: str) -> None:
+    called = set(re.findall(r"""(?:^|[\s`"])make ([a-z-]+)""", (ROOT / path).read_text(), re.MULTILINE))
+    assert called
+    assert called - targets() == set()
+
+
+def test_ci_runs_files_that_exist_and_issue_forms_are_complete() -> None:
+    steps = load(".github/workflows/test.yml")["jobs"]["test"]["steps"]
+    programs = [step["run"].split()[0] for step in steps if "run" in step]
+    assert [program for program in programs if program != "make" and not (ROOT / program).is_file()] == []
+    named = {name for path in (ROOT / ".github").rglob("*.y*ml") for name in PLAYBOOK.findall(path.read_text())}
+    assert named == {"support_bundle"}
+    for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("[!c]*.yml"):
+        assert {"name", "description", "body"} <= set(load_yaml(path)), path.name
+
+
+def test_the_devcontainer_is_built_from_its_folder() -> None:
+    container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
+    assert (ROOT / ".devcontainer" / container["build"]["dockerfile"]).is_file()
+    assert container["remoteEnv"]["ANSIBLE_COLLECTIONS_PATH"].endswith("/build/collections")
+
+
+def test_help_lists_every_described_target_once_in_three_groups() -> None:
+    done = subprocess.run(
+        ["make", "--no-print-directory", "help"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    _title, *blocks = done.stdout.strip().split("\n\n")
+    listed = {block.splitlines()[0]: [line.split()[0] for line in block.splitlines()[1:]] for block in blocks}
+    assert list(listed) == ["try it", "test it", "work on it"]
+    shown = [name for names in listed.values() for name in names]
+    described = set(re.findall(r"^([a-z-]+):.*  ## ", (ROOT / "Makefile").read_text(), re.MULTILINE)) - {"help"}
+    assert sorted(shown) == sorted(described)
+    assert {"demo", "lab-up", "lab-down"} <= set(listed["try it"])
+    assert {"test", "check", "unit", "playbooks"} <= set(listed["test it"])
+    # Every target that a page tells the reader to call is public.
+    pages = " ".join(path.read_text(encoding="utf-8") for path in PAGES)
+    called = set(re.findall(r"(?:`|^)make ([a-z-]+)", pages, re.MULTILINE)) & targets()
+    assert called - set(shown) - {"help"} == set()

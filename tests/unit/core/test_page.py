@@ -77,6 +77,7 @@ REPORTS = {
     "cutover": cutover(failure=FAILURE, rescue={"text": "r"}),
     "disaster": disaster(outcome="undo_failed", failure={**FAILURE, "undo": "u"}),
     "readiness": readiness(checks=readiness()["checks"][2:5], observations=readiness()["observations"][:2]),
+    "rehearsal": {**REHEARSAL, "moves": [], "failure": FAILURE},
 }
 
 

@@ -79,7 +79,7 @@ def _steps(report: Facts) -> list[dict[str, str]]:
 def _pager(report: Facts) -> list[str]:
     actual, predicted, failure = report["actual"], report["predicted"], report["failure"]
     writes, reads, cutover = (duration(actual[key]) or "not known" for key in ("writes_s", "reads_s", "cutover_s"))
-    twice, most = (whole(one["rereads"]) or "not known" for one in (actual, predicted))
+    twice, most = (whole(counts["rereads"]) or "not known" for counts in (actual, predicted))
     middle = f"Records processed twice: {twice}, predicted at most: {most}. The moves took: {cutover}."
     return [
         f"Rehearsal {report['outcome']} ({_way(report)}, pair {report['pair']})",
