@@ -152,7 +152,7 @@ def test_help_lists_every_described_target_once_in_three_groups() -> None:
     assert sorted(shown) == sorted(described)
     assert {"demo", "lab-up", "lab-down"} <= set(listed["try it"])
     assert {"test", "check", "unit", "playbooks"} <= set(listed["test it"])
-    # Every target that a page tells the reader to call is public.
+    # Every target that a page names is public.
     pages = " ".join(path.read_text(encoding="utf-8") for path in PAGES)
     called = set(re.findall(r"(?:`|^)make ([a-z-]+)", pages, re.MULTILINE)) & targets()
     assert called - set(shown) - {"help"} == set()

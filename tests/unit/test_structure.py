@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = ROOT / "plugins"
 #: Lines of the longest class. A class has one reason to exist and fits on two screens, about 120 lines. Lower this with
 #: each split.
-LONGEST_CLASS = 202
+LONGEST_CLASS = 198
 
 
 def definitions() -> Iterator[tuple[str, str, str]]:
