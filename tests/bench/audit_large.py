@@ -64,7 +64,7 @@ def measure(lab: Lab, folder: Path, jars: Path, say: Callable[[str], None]) -> l
         rows.append({"name": f"audit_large.{name}", "value": value, "unit": unit, "baseline": baseline, "ratio": ratio})
 
     for size in (SMALL, LARGE):
-        say(f"audit: {size.records:,} records of {size.size} bytes are written to one cluster, whose files the other gets")
+        say(f"audit: {size.records:,} records of {size.size} bytes are written, and their files given to B")
         prepare(lab, size)
     clusters = lab.info()["clusters"]
     servers = clusters["P"]["bootstrap_servers"]
