@@ -19,7 +19,7 @@ import yaml
 
 from fake_workloads import FakeWorkloads
 from kills import beginning, kill_in_phase
-from kube_apiserver import missing
+from kube_apiserver import missing, until
 from kube_lab import KubeLab
 from manifests import folder, role_and_binding
 from scenario import LEDGER, Scenario, totals
@@ -78,6 +78,7 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
         try:
             for client in CLIENTS:
                 kube.call("POST", DEPLOYMENTS, deployment(str(client["name"])))
+            until(lambda: all(item["status"].get("readyReplicas") for item in kube.items(DEPLOYMENTS)), 60.0)
             yield made
         finally:
             pods.stop()
