@@ -52,7 +52,7 @@ def login(kind: str, place: Place, folder: Path) -> dict[str, Any]:
             (folder / f"{name}.pem").write_bytes(file.read_bytes())
         (folder / "token").write_text(cluster.tokens["dr"])
         files = {"client-certificate": "certificate.pem", "client-key": "key.pem"}
-        user = files if kind == "kubeconfig with files" else {"tokenFile": "token"}
+        user = files if kind.endswith("files") else {"tokenFile": "token"}
         return kubeconfig(folder, place, user, {"certificate-authority": "ca.pem"})
     server = {"url": cluster.url, "ca_path": str(cluster.ca)}
     if kind == "certificate":
