@@ -175,7 +175,7 @@ ansible-lint: venv link
 .PHONY: unit
 unit: venv link  ## unit tests: no network, no processes
 	$(SAY) 'unit: pytest tests/unit'
-	@pytest $(if $(FAST),-n 2 --dist worksteal) tests/unit
+	@pytest $(if $(FAST),-n 2 --dist worksteal) tests/unit tests/docs/test_prose.py
 
 .PHONY: sanity
 sanity: venv  ## ansible-test sanity, all tests, no ignore file

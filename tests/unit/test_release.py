@@ -156,3 +156,18 @@ def test_help_lists_every_described_target_once_in_three_groups() -> None:
     pages = " ".join(path.read_text(encoding="utf-8") for path in PAGES)
     called = set(re.findall(r"(?:`|^)make ([a-z-]+)", pages, re.MULTILINE)) & targets()
     assert called - set(shown) - {"help"} == set()
+
+
+def test_a_target_runs_each_test_file() -> None:
+    """A whole folder, all files of a folder, or the file by name."""
+    scripts = [ROOT / "Makefile", *(ROOT / "tests" / "support").glob("*.sh")]
+    text = "\n".join(path.read_text() for path in scripts)
+
+    def is_run(path: Path) -> bool:
+        folders = [str(parent) for parent in path.parents if len(parent.parts) > 1]
+        whole = (rf"(?<![\w/]){re.escape(folder)}(/test_(\*|%)\.py)?(?![\w/*])" for folder in folders)
+        return str(path) in text or any(re.search(pattern, text) for pattern in whole)
+
+    files = [path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py")]
+    assert [str(path) for path in files if not is_run(path)] == []
+    assert not is_run(Path("tests/docs/test_other.py"))
