@@ -127,7 +127,7 @@ def _brokers() -> Iterator[tuple[Lab, Path]]:
         lab.up(fresh=True)
         for alias in ("P", "B"):
             lab.stop(alias, "connect")
-        yield lab, next(iter(sorted(default_cache().glob("jars-*/"))))
+        yield lab, sorted(default_cache().glob("jars-*/"))[0]
     finally:
         lab.down(wipe=True)
 

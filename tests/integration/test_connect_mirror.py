@@ -148,15 +148,6 @@ def test_a_lost_or_late_status_of_a_running_connector_is_corrected(clusters: dic
     assert run_module(connect_mirror, declared(clusters, state="running"))["changed"] is False
 
 
-def test_a_lost_status_of_a_running_task_is_corrected(clusters: dict[str, Any]) -> None:
-    client = write_status(clusters, f"task-{NAME}-1", "UNASSIGNED")
-    result = run_module(connect_mirror, declared(clusters, state="running"))
-    assert actions(result) == [("restart", "done")]
-    assert result["changes"][0]["before"] == {"state": "RUNNING", "idle_tasks": [1]}
-    assert {task.state for task in client.connectors()[NAME].tasks} == {"RUNNING"}
-    assert run_module(connect_mirror, declared(clusters, state="running"))["changed"] is False
-
-
 def test_an_update_reaches_the_tasks_before_it_returns(clusters: dict[str, Any]) -> None:
     wanted = declared(clusters, source_settings={"offset.lag.max": 3}, parts=["source"])
     planned = run_module(connect_mirror, wanted, check=True, diff=True)

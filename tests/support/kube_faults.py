@@ -26,7 +26,9 @@ class KubeFault:
         """Begin now, and end after ``lasts`` seconds. None: the caller ends it."""
         self.begin(place)
         if lasts is not None:
-            threading.Timer(lasts, self.end, [place]).start()
+            timer = threading.Timer(lasts, self.end, [place])
+            timer.daemon = True
+            timer.start()
 
 
 def _pause(place: KubeLab) -> None:

@@ -14,7 +14,8 @@ from kube_apiserver import ROOT
 
 def documents(name: str) -> list[dict[str, Any]]:
     """The resources of one file."""
-    return list(yaml.safe_load_all((ROOT / "awx" / "kubernetes" / name).read_text()))
+    items: list[dict[str, Any]] = yaml.safe_load((ROOT / "awx" / "kubernetes" / name).read_text())["items"]
+    return items
 
 
 def role_and_binding(name: str) -> list[dict[str, Any]]:

@@ -367,7 +367,7 @@ def _idle_groups(trial: Trial) -> Any:
 
 @wait("connect", "_pair/flows/adoption.py:_Adoption._await_stopped")
 def _adoption(trial: Trial) -> Any:
-    rest = stub(url="http://connect", connectors=trial.observing({"x": CONNECTOR}))
+    rest = stub(url="http://connect", patience=0.0, connectors=trial.observing({"x": CONNECTOR}))
     return trial.module._Adoption._await_stopped(stub(_bounds=BOUNDS), rest, ["x"])
 
 
@@ -524,7 +524,7 @@ STOPPED = DesiredConnector("x", "source", "stopped", {})
 
 @wait("connect", "_connect/observation.py:_wait")
 def _connectors(trial: Trial) -> Any:
-    rest = stub(url="http://connect", connectors=trial.observing({"x": CONNECTOR}))
+    rest = stub(url="http://connect", patience=0.0, connectors=trial.observing({"x": CONNECTOR}))
     wanted = Filter(None, None, ("source",))
     return trial.module._wait(rest, wanted, "stopped", BOUNDS, [])[1]
 
@@ -537,7 +537,7 @@ def _read_back(trial: Trial) -> Any:
 
 @wait("connect", "_connect/reconcile.py:_Settling.run")
 def _reconciled(trial: Trial) -> Any:
-    rest = stub(url="http://connect", connectors=trial.observing({"x": CONNECTOR}))
+    rest = stub(url="http://connect", patience=0.0, connectors=trial.observing({"x": CONNECTOR}))
     report = trial.module.Report()
     watch = trial.module.Watch(STOPPED, changed=True)
     trial.module._Settling(rest, BOUNDS, {"x": watch}, report, {}).run()

@@ -28,6 +28,8 @@ class ConnectorClient(Protocol):
 
     #: Whether requests may be sent from several threads at the same time.
     concurrent: bool
+    #: Seconds that a change may need before a worker gets it.
+    patience: float
 
     @property
     def requests(self) -> list[dict[str, Any]]:
@@ -69,8 +71,8 @@ class ConnectorClient(Protocol):
     def restart_failed(self, name: str) -> None:
         """Restart the connector and its tasks if they failed."""
 
-    def restart_connector(self, name: str, tasks: bool) -> None:
-        """Restart the connector in its state, so that it reports this state again. ``tasks``: and its tasks."""
+    def restart_connector(self, name: str) -> None:
+        """Restart the connector in its state, so that it reports this state again. Its tasks are not interrupted."""
 
     def delete(self, name: str) -> None:
         """Delete a connector. Its stored offsets survive."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass, field
 
 from .._core.changes import Change, Outcome
@@ -22,7 +21,7 @@ from .._core.waiting import Bounds, Waited, wait_until
 from .connector_client import ConnectorClient
 from .planning import KIND, DesiredConnector, merged_config
 from .rest import Connector
-from .watching import RESTART_SECONDS, Watch, already, describe, goal, idle_tasks, watch_of
+from .watching import RESTART_SECONDS, Watch, already, describe, goal, watch_of
 
 __all__ = ["Reconciler", "Report", "Stopping"]
 
@@ -114,16 +113,10 @@ class _Settling:
         return all(config.get(key) == value for config in configs for key, value in watch.updated.items())
 
     def _restart_stale(self, watch: Watch, actual: Connector | None, now: float) -> None:
-        if actual is None or not watch.stale(actual, now):
-            return
-        tasks = idle_tasks(actual) if watch.desired.state == "running" else []
-        try:
-            self._rest.restart_connector(actual.name, tasks=bool(tasks))
-        except DrError:
-            return  # a connector that really waits for a worker cannot be restarted
-        before = {"state": actual.state, **({"idle_tasks": tasks} if tasks else {})}
-        after = {"state": "RUNNING" if watch.desired.state == "running" else "STOPPED"}
-        self._report.outcomes.append(Outcome(Change(KIND, actual.name, "restart", before, after), "done"))
+        if actual is not None and _restarted(self._rest, watch, actual, now):
+            after = {"state": "RUNNING" if watch.desired.state == "running" else "STOPPED"}
+            change = Change(KIND, actual.name, "restart", {"state": actual.state}, after)
+            self._report.outcomes.append(Outcome(change, "done"))
 
     def _restart_once(self, watch: Watch, actual: Connector | None, now: float) -> None:
         if watch.desired.state != "running" or actual is None or not actual.failures:
@@ -263,6 +256,19 @@ class Reconciler:
         return Outcome(change, "done")
 
 
+def _restarted(rest: ConnectorClient, watch: Watch, actual: Connector, now: float) -> bool:
+    """Restart a connector whose status is stale, so that it reports its state again."""
+    if not watch.stale(actual, now, rest.patience):
+        return False
+    try:
+        rest.restart_connector(actual.name)
+    except DrError:
+        # The workers rebalance, or no worker has the connector yet. Again after a while.
+        watch.stale_since = now
+        return False
+    return True
+
+
 class Stopping:
     """Connectors that were sent a stop. A status that stays wrong is corrected by a restart, which keeps the state."""
 
@@ -271,13 +277,12 @@ class Stopping:
         self._watches = {name: Watch(DesiredConnector(name, "source", "stopped", {}), changed=True) for name in names}
 
     def left(self) -> list[str]:
-        """Read the connectors. Return the names of those that are not listed as STOPPED without tasks."""
+        """Read the connectors. Return the names of those that are listed, but not as STOPPED without tasks."""
         found, now = self._rest.connectors(), time.monotonic()
         for name, watch in self._watches.items():
-            if name in found and watch.stale(found[name], now):
-                with suppress(DrError):  # a connector that really waits for a worker cannot be restarted
-                    self._rest.restart_connector(name, tasks=False)
-        return [name for name in self._watches if name not in found or not found[name].stopped]
+            if name in found:
+                _restarted(self._rest, watch, found[name], now)
+        return [name for name in self._watches if name in found and not found[name].stopped]
 
 
 def _fingerprint(left: Sequence[str], report: Report) -> tuple[object, ...]:

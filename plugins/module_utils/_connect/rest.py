@@ -76,6 +76,7 @@ class ConnectClient(Transport):
     """One Kafka Connect worker group. Configurations contain plain passwords: never log or return them unmasked."""
 
     concurrent = True
+    patience = 0.0
 
     def cluster_id(self) -> str:
         """Id of the Kafka cluster of this worker group, to which its source connectors write."""
@@ -166,10 +167,9 @@ class ConnectClient(Transport):
         """Restart the connector and its tasks if they failed. Running ones are not interrupted."""
         self.call("POST", quoted("connectors", name, "restart"), query="?includeTasks=true&onlyFailed=true")
 
-    def restart_connector(self, name: str, tasks: bool) -> None:
-        """Restart the connector in its state. ``tasks``: and its tasks, which replicate the records."""
-        query = f"?includeTasks={'true' if tasks else 'false'}&onlyFailed=false"
-        self.call("POST", quoted("connectors", name, "restart"), query=query)
+    def restart_connector(self, name: str) -> None:
+        """Restart the connector in its state. Its tasks, which replicate the records, are not interrupted."""
+        self.call("POST", quoted("connectors", name, "restart"), query="?includeTasks=false&onlyFailed=false")
 
     def delete(self, name: str) -> None:
         """Delete a connector. Its offsets survive in the worker, under its name."""

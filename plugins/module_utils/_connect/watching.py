@@ -18,7 +18,7 @@ from .._core.resources.task_failures import with_advice
 from .planning import DesiredConnector, merged_config
 from .rest import Connector
 
-__all__ = ["RESTART_SECONDS", "Watch", "already", "describe", "goal", "idle_tasks", "watch_of"]
+__all__ = ["RESTART_SECONDS", "Watch", "already", "describe", "goal", "watch_of"]
 
 # A source connector computes its tasks after it is RUNNING. If it has no task by then, it has nothing to replicate.
 TASKLESS_SECONDS = 5.0
@@ -50,24 +50,24 @@ class Watch:
     restarted: float | None = None
     stale_since: float | None = None
 
-    def stale(self, actual: Connector, now: float) -> bool:
+    def stale(self, actual: Connector, now: float, patience: float) -> bool:
         """Return True once, when a status has been wrong too long. The connector may be in its desired state.
 
-        Call it once for each observation.
+        Call it once for each observation. ``patience``: seconds that a change may need before a worker gets it.
         """
         if not self._wrong(actual):
             self.stale_since = None
             return False
         self.stale_since = now if self.stale_since is None else self.stale_since
         resuming = actual.state in ("PAUSED", "STOPPED") and not actual.tasks
-        if now - self.stale_since < (RESUME_SECONDS if resuming else STALE_SECONDS):
+        if now - self.stale_since < patience + (RESUME_SECONDS if resuming else STALE_SECONDS):
             return False
         self.stale_since = math.inf
         return True
 
     def _wrong(self, actual: Connector) -> bool:
         if self.desired.state == "running":
-            return actual.state in _IDLE or bool(idle_tasks(actual))
+            return actual.state in _IDLE
         # A worker has finished the rebalance of a stop when it has removed the tasks.
         stopping = self.desired.state in ("stopped", "absent")
         return stopping and not actual.tasks and actual.state in ("RUNNING", "PAUSED", "UNASSIGNED")
@@ -103,11 +103,6 @@ def watch_of(desired: DesiredConnector, steps: Sequence[Change], actual: Connect
     updated = {key: value for key, value in merged_config(desired, actual).items() if key in keys} if updates else {}
     restarts = any(change.action == "restart" for change in steps)
     return Watch(desired, bool(steps), updated, restarted=time.monotonic() if restarts else None)
-
-
-def idle_tasks(actual: Connector) -> list[int]:
-    """The tasks of a running connector that report another state than RUNNING or FAILED."""
-    return [task.id for task in actual.tasks if actual.state == "RUNNING" and task.state in _IDLE]
 
 
 def already(watch: Watch, actual: Connector | None) -> bool:

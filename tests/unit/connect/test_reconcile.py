@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.planning import DesiredConnector, plan
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.reconcile import Reconciler
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.reconcile import Reconciler, Stopping
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import Connector, Task
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
@@ -25,7 +25,7 @@ class Client:
     url = "http://localhost:1"
 
     def __init__(self, concurrent: bool, together: bool = False, refused: str = "") -> None:
-        self.concurrent, self.refused = concurrent, refused
+        self.concurrent, self.patience, self.refused = concurrent, 0.0, refused
         self.meeting = Barrier(2 if together else 1)
         self.found = {part: Connector(part, "RUNNING", (Task(0, "RUNNING"),), {}) for part in PARTS}
         self.stops: list[str] = []
@@ -73,3 +73,29 @@ def test_a_refused_stop_does_not_hide_the_other_one() -> None:
     }
     assert report.failure is not None
     assert client.stops == ["checkpoint"]
+
+
+class StaleWorker:
+    """A worker that shows a stopped connector as RUNNING until a restart, and refuses the first restart."""
+
+    patience = 0.0
+
+    def __init__(self) -> None:
+        self.restarts = 0
+
+    def connectors(self) -> dict[str, Connector]:
+        return {"x": Connector("x", "STOPPED" if self.restarts > 1 else "RUNNING", (), {})}
+
+    def restart_connector(self, _name: str) -> None:
+        self.restarts += 1
+        if self.restarts == 1:
+            raise DrError("connect_busy", "A rebalance is pending.", "Wait.")
+
+
+def test_a_refused_restart_of_a_stale_connector_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = StaleWorker()
+    stopping = Stopping(worker, ["x", "gone"])
+    moments = [(0.0, 0, ["x"]), (6.0, 1, ["x"]), (8.0, 1, ["x"]), (12.0, 2, ["x"]), (60.0, 2, [])]
+    for now, restarts, left in moments:
+        monkeypatch.setattr("time.monotonic", lambda now=now: now)
+        assert (stopping.left(), worker.restarts) == (left, restarts)

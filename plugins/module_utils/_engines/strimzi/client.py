@@ -16,7 +16,7 @@ from typing import Any
 
 from ..._connect.rest import Connector
 from ..._core.errors import DrError
-from .changing import KafkaConnectors
+from .changing import OPERATOR_SECONDS, KafkaConnectors
 from .creating import Creation
 from .looks import Looks
 from .proving import Proving
@@ -41,6 +41,7 @@ class StrimziClient:
 
     # The looks of a client have one state. The operator handles one resource of a KafkaConnect at a time anyway.
     concurrent = False
+    patience = OPERATOR_SECONDS
 
     def __init__(
         self,
@@ -165,9 +166,9 @@ class StrimziClient:
         """Restart the connector and its tasks if they failed."""
         self._annotate(name, RESTART, "includeTasks,onlyFailed")
 
-    def restart_connector(self, name: str, tasks: bool) -> None:
-        """Restart the connector in its state. ``tasks``: and its tasks."""
-        self._annotate(name, RESTART, "includeTasks" if tasks else "true")
+    def restart_connector(self, name: str) -> None:
+        """Restart only the connector, in its state."""
+        self._annotate(name, RESTART, "true")
 
     def delete(self, name: str) -> None:
         """Delete the resource. The operator then deletes the connector, whose stored offsets survive."""
