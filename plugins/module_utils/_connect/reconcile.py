@@ -277,12 +277,21 @@ class Stopping:
         self._watches = {name: Watch(DesiredConnector(name, "source", "stopped", {}), changed=True) for name in names}
 
     def left(self) -> list[str]:
-        """Read the connectors. Return the names of those that are listed, but not as STOPPED without tasks."""
+        """Read the connectors. Return the names of those that are not listed as STOPPED without tasks."""
+        found = self._read()
+        return [name for name in self._watches if name not in found or not found[name].stopped]
+
+    def running(self) -> list[str]:
+        """As ``left``, but a connector that is not listed was deleted, and does not count."""
+        found = self._read()
+        return [name for name in self._watches if name in found and not found[name].stopped]
+
+    def _read(self) -> dict[str, Connector]:
         found, now = self._rest.connectors(), time.monotonic()
         for name, watch in self._watches.items():
             if name in found:
                 _restarted(self._rest, watch, found[name], now)
-        return [name for name in self._watches if name in found and not found[name].stopped]
+        return found
 
 
 def _fingerprint(left: Sequence[str], report: Report) -> tuple[object, ...]:

@@ -94,8 +94,15 @@ class StaleWorker:
 
 def test_a_refused_restart_of_a_stale_connector_is_sent_again(monkeypatch: pytest.MonkeyPatch) -> None:
     worker = StaleWorker()
-    stopping = Stopping(worker, ["x", "gone"])
+    stopping = Stopping(worker, ["x"])
     moments = [(0.0, 0, ["x"]), (6.0, 1, ["x"]), (8.0, 1, ["x"]), (12.0, 2, ["x"]), (60.0, 2, [])]
     for now, restarts, left in moments:
         monkeypatch.setattr("time.monotonic", lambda now=now: now)
         assert (stopping.left(), worker.restarts) == (left, restarts)
+
+
+def test_a_connector_that_is_not_listed_is_left_but_does_not_run() -> None:
+    worker = StaleWorker()
+    worker.restarts = 2
+    stopping = Stopping(worker, ["x", "gone"])
+    assert (stopping.left(), stopping.running()) == (["gone"], [])

@@ -148,7 +148,7 @@ class _Side:
             return names
         for name in names:
             self.rest.stop(name)
-        _await(Stopping(self.rest, names).left, _STOP, "connector", "is not STOPPED without tasks", self.rest.url)
+        _await(Stopping(self.rest, names).running, _STOP, "connector", "is not STOPPED without tasks", self.rest.url)
         return names
 
     def _remove_connector(self, name: str, check: bool) -> Outcome:
