@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .differences import LOST
+from .verdict import PROVEN
 
 
 def figures(document: Mapping[str, Any]) -> dict[str, str]:
@@ -24,7 +25,7 @@ def figures(document: Mapping[str, Any]) -> dict[str, str]:
         groups[item["group"]] = groups.get(item["group"], True) and item["verdict"] == "EXACT"
     return {
         "records compared": f"{document['records']['source']:,}",
-        "lost": f"{lost:,}" if lost or document["verdict"] == "PROVEN" else "none found",
+        "lost": f"{lost:,}" if lost or document["verdict"] == PROVEN else "none found",
         "read again": f"{document.get('records_read_again', 0):,}",
         "offsets exact": f"{exact} of {len(offsets)}" if offsets else "none compared",
         "groups exact": f"{sum(groups.values())} of {len(groups)}" if groups else "none compared",
@@ -42,11 +43,13 @@ def pager(document: Mapping[str, Any]) -> str:
     ]
     reasons += [reason for topic in topics for reason in topic["reasons"]]
     reasons = [document["error"]["message"]] if "error" in document else reasons
+    # Without a reason, only a proof is evidence that nothing differs: a partial result has not looked yet.
+    none = "no difference" if document["verdict"] == PROVEN else "not known"
     text = [
         f"{document['verdict']}: audit of the pair {document['pair']}, run {document['run']}",
         f"Records compared: {compared}. Lost: {lost}.",
         f"Offsets exact: {offsets}. Groups exact: {groups}.",
-        f"Found: {'; '.join(reasons[:3]) or 'no difference'}{'; ...' if len(reasons) > 3 else ''}",
+        f"Found: {'; '.join(reasons[:3]) or none}{'; ...' if len(reasons) > 3 else ''}",
         f"Next: {steps[0]['command'] if steps else 'see docs/audit.md'}",
     ]
     return "\n".join(" ".join(line.split()) for line in text)

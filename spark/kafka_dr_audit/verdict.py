@@ -14,12 +14,12 @@ from .alignment import Same
 from .committed_offsets import EXACT, NONE, REREAD, SKIP, Judged, Map, SecondCopy, judge
 from .level1 import PartitionPair
 from .level2 import Bulk, Compared
-from .plan import SIDES, AuditPlan, CommittedOffsets
+from .plan import SIDES, VERDICTS, AuditPlan, CommittedOffsets
 from .resends import Doubled, unexplained
 from .snapshot import Scope
 
 SCHEMA = "switchback.kafka_dr/audit/2"
-PROVEN, REFUTED, UNKNOWN = "PROVEN", "REFUTED", "UNKNOWN"
+PROVEN, REFUTED, UNKNOWN = VERDICTS
 UNCLASSIFIED = "UNCLASSIFIED"
 
 _MEANING = {

@@ -97,3 +97,10 @@ def test_the_pager_text_of_an_audit() -> None:
         "Found: The disk is full.",
         "Next: see docs/audit.md",
     ]
+
+
+@pytest.mark.parametrize(("verdict", "found"), [("PROVEN", "no difference"), ("UNKNOWN", "not known")])
+def test_only_a_proof_says_that_nothing_differs(verdict: str, found: str) -> None:
+    """A partial result has no reason yet."""
+    document = {key: AUDIT[key] for key in ("run", "pair")} | {"verdict": verdict, "topics": []}
+    assert pager(document).splitlines()[3] == f"Found: {found}"
