@@ -51,6 +51,7 @@ PAUSE = 8.0
 # Longer than the time-out of a request: its answer comes when the caller has given up.
 LONG_PAUSE = 25.0
 KUBE_FAULTS = {
+    # With the seconds that each lasts.
     "operators paused for 30 s": (PAUSED, 30.0),
     "operators restarted": (RESTARTED, 0.0),
     "operators slow by 30 s": (late(30.0), 120.0),
@@ -181,10 +182,10 @@ def disasters(phases: list[str]) -> list[ChaosFault]:
 def kubernetes(phases: list[str], draw: random.Random) -> list[ChaosFault]:
     """A run on the engine ``strimzi`` is killed in each phase, or the operators or the API server fail."""
     found = [ChaosFault(f"cutoff: kill at {phase}", "cutoff", beginning(phase)) for phase in phases]
-    for what in KUBE_FAULTS:
+    for what, (_kube_fault, lasts) in KUBE_FAULTS.items():
         for phase in ("barrier", draw.choice([phase for phase in phases if phase != "barrier"])):
             name = f"cutoff: {what} at {phase}"
-            found.append(ChaosFault(name, "cutoff", beginning(phase), part=("kubernetes", what)))
+            found.append(ChaosFault(name, "cutoff", beginning(phase), part=("kubernetes", what), lasts=lasts))
     return found
 
 
@@ -353,13 +354,10 @@ class _Acting:
 
     def _repair(self, alias: str, part: str) -> None:
         """The fault lasts that long: the run must survive it or be resumed."""
-        if self._pair.kubernetes and part in KUBE_FAULTS:
-            kube_fault, seconds = KUBE_FAULTS[part]
-            time.sleep(seconds)
-            kube_fault.end(self._pair.kubernetes)
-            return
         time.sleep(self._fault.lasts)
-        if part == "copies":
+        if self._pair.kubernetes and part in KUBE_FAULTS:
+            KUBE_FAULTS[part][0].end(self._pair.kubernetes)
+        elif part == "copies":
             hold_copies(self._lab, alias, self._copy, hold=False)
         elif self._fault.pause:
             self._lab.resume(alias, part)
@@ -421,16 +419,15 @@ def main() -> int:
         world: [fault for fault in found if given.only in f"{world} {fault.name}"] for world, found in every.items()
     }
     trips: list[tuple[str, Trip]] = []
-    problems: list[str] = []
-    if wanted["strimzi"] and (lacking := missing()):
-        say(f"the world strimzi is left out: {lacking}")
-        del wanted["strimzi"]
     for world, chosen in wanted.items():
+        if chosen and WORLDS[world][1] == "strimzi" and (lacking := missing()):
+            say(f"{world} is left out: {lacking}")
+            continue
         for trip in run(world, chosen):
             trips.append((world, trip))
             # After each trip, so that an interrupted run of an hour is not lost.
             report(given.seed, trips, ["this run has not ended"])
-    problems += [f"{world} {line(trip)}" for world, trip in trips if not trip.good]
+    problems = [f"{world} {line(trip)}" for world, trip in trips if not trip.good]
     problems += [
         f"{world} {trip.fault.name}: never struck"
         for world, trip in trips

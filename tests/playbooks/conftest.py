@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from kube_apiserver import missing
 from scenario import Scenario
 from schemas import require_valid
 
@@ -24,6 +25,14 @@ CLIENTS = [
     {"name": "settlement", "role": "consumer", "group": "settlement"},
     {"name": "fraud", "role": "consumer", "group": "fraud"},
 ]
+
+
+@pytest.fixture(scope="session")
+def api_server() -> None:
+    """Skip where the programs of an API server are not in the cache."""
+    reason = missing()
+    if reason:
+        pytest.skip(reason)
 
 
 # These start first if two pairs run at a time. Otherwise the last one would run alone.

@@ -26,7 +26,7 @@ from brokers import admin
 from disasters import FLOW, PARTS, give_back, hold_back
 from drafts import drafted
 from kills import beginning, disturbed, kill_in_phase
-from kube_apiserver import missing, undefine, until
+from kube_apiserver import undefine, until
 from kube_faults import AWAY, FROZEN, PAUSED, RESTARTED, KubeFault, late, restart
 from kube_lab import KubeLab
 from lab.lab import Lab
@@ -47,11 +47,8 @@ NOTHING = "(?!)"
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+def pair(api_server: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """A pair before any configuration. Each test continues where the one before ended."""
-    reason = missing()
-    if reason:
-        pytest.skip(reason)
     with Scenario(tmp_path_factory.mktemp("strimzi"), partitions=4, clients=CLIENTS, engine="strimzi").up() as made:
         yield made
 
@@ -507,11 +504,8 @@ def test_identity_seeds_the_flow_back_once(identity: Scenario, fault: KubeFault 
 
 
 @pytest.fixture(scope="module")
-def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+def secured(api_server: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Both clusters have TLS, SCRAM and an authorizer."""
-    reason = missing()
-    if reason:
-        pytest.skip(reason)
     folder = tmp_path_factory.mktemp("secured")
     with Scenario(folder, partitions=4, clients=CLIENTS, engine="strimzi", secure=True).up() as made:
         yield made
@@ -556,11 +550,10 @@ def mirror(place: KubeLab) -> None:
 
 @pytest.mark.soak
 @pytest.mark.parametrize("kind", ["KafkaConnector", "KafkaMirrorMaker2"])
-def test_a_flow_that_exists_is_adopted_and_no_record_is_replicated_twice(tmp_path: Path, kind: str) -> None:
+def test_a_flow_that_exists_is_adopted_and_no_record_is_replicated_twice(
+    api_server: None, tmp_path: Path, kind: str
+) -> None:
     """The offsets of a KafkaMirrorMaker2 have its name of the connector, and nothing runs it any more."""
-    reason = missing()
-    if reason:
-        pytest.skip(reason)
     with Scenario(tmp_path, partitions=4, engine="strimzi").up() as made:
         lab, place = Lab(tmp_path, quiet=True), kubernetes(made)
         servers = {alias: one["bootstrap_servers"] for alias, one in lab.info()["clusters"].items()}

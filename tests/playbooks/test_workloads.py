@@ -19,7 +19,7 @@ import yaml
 
 from fake_workloads import FakeWorkloads
 from kills import beginning, kill_in_phase
-from kube_apiserver import missing, until
+from kube_apiserver import until
 from kube_lab import KubeLab
 from manifests import folder, role_and_binding
 from scenario import LEDGER, Scenario, totals
@@ -58,11 +58,8 @@ class LedgerPods(FakeWorkloads):
 
 
 @pytest.fixture(scope="module")
-def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
+def pair(api_server: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Enabled, with all applications as Deployments on P. Each test continues where the one before ended."""
-    reason = missing()
-    if reason:
-        pytest.skip(reason)
     with Scenario(tmp_path_factory.mktemp("workloads"), partitions=4, clients=CLIENTS, engine="strimzi").up() as made:
         assert made.kubernetes is not None
         kube, ledger = made.kubernetes.kube, made.folder / "ledger"
