@@ -278,20 +278,20 @@ class Stopping:
 
     def left(self) -> list[str]:
         """Read the connectors. Return the names of those that are not listed as STOPPED without tasks."""
-        found = self._read()
-        return [name for name in self._watches if name not in found or not found[name].stopped]
+        listed = self._read()
+        return [name for name in self._watches if name not in listed or not listed[name].stopped]
 
     def running(self) -> list[str]:
         """As ``left``, but a connector that is not listed was deleted, and does not count."""
-        found = self._read()
-        return [name for name in self._watches if name in found and not found[name].stopped]
+        listed = self._read()
+        return [name for name in self._watches if name in listed and not listed[name].stopped]
 
     def _read(self) -> dict[str, Connector]:
-        found, now = self._rest.connectors(), time.monotonic()
+        listed, now = self._rest.connectors(), time.monotonic()
         for name, watch in self._watches.items():
-            if name in found:
-                _restarted(self._rest, watch, found[name], now)
-        return found
+            if name in listed:
+                _restarted(self._rest, watch, listed[name], now)
+        return listed
 
 
 def _fingerprint(left: Sequence[str], report: Report) -> tuple[object, ...]:
