@@ -285,9 +285,13 @@ def test_the_role_of_applications_is_enough_and_each_right_is_needed(
         assert f'cannot {missing[1]} resource "{missing[0]}"' in failures[0].message
 
 
-@pytest.mark.parametrize("missing", [right for right in RIGHTS if right[0] in ("deployments", "pods", "configmaps")])
+CHECKED = ("deployments", "pods", "configmaps", "scaledobjects")
+
+
+@pytest.mark.parametrize("missing", [right for right in RIGHTS if right[0] in CHECKED])
 def test_check_mode_names_a_missing_right_before_an_application_stops(shop: Shop, missing: tuple[str, str]) -> None:
     grant(shop, missing)
+    scaled_objects(shop, ("payments", "payments", None))
     shop.create(replicas=1)
     shop.kube.call("POST", f"{shop.core}/configmaps", {"metadata": {"name": "payments-kafka"}})
     point: dict[str, Any] = {"endpoint_name": "payments-kafka", "content": "new"}

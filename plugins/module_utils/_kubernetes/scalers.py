@@ -18,12 +18,12 @@ from typing import Any
 from .._core.changes import Change, Outcome
 from .api import Kind, KubernetesApi, KubernetesError, Resource
 
-__all__ = ["pause", "resume"]
+__all__ = ["SCALERS", "names", "pause", "resume"]
 
 #: On a ScaledObject: this collection has paused it.
 OURS = "kafka-dr.switchback/paused"
 _PAUSED = "autoscaling.keda.sh/paused"
-_KIND = Kind("keda.sh/v1alpha1", "scaledobjects")
+SCALERS = Kind("keda.sh/v1alpha1", "scaledobjects")
 
 
 def pause(api: KubernetesApi, namespace: str, workload: str, check: bool) -> list[Outcome]:
@@ -38,9 +38,14 @@ def resume(api: KubernetesApi, namespace: str, workload: str, check: bool) -> li
     return [_annotate(api, namespace, scaler, None, check) for scaler in ours]
 
 
+def names(api: KubernetesApi, namespace: str, workload: str) -> list[str]:
+    """Return the names of the ScaledObjects of ``workload``."""
+    return [scaler["metadata"]["name"] for scaler in _scalers(api, namespace, workload)]
+
+
 def _scalers(api: KubernetesApi, namespace: str, workload: str) -> list[Resource]:
     try:
-        listed = api.find_all(_KIND, namespace)
+        listed = api.find_all(SCALERS, namespace)
     except KubernetesError as error:
         if error.status == 404:
             return []  # KEDA is not installed
@@ -52,7 +57,7 @@ def _scalers(api: KubernetesApi, namespace: str, workload: str) -> list[Resource
 def _annotate(api: KubernetesApi, namespace: str, scaler: Resource, paused: str | None, check: bool) -> Outcome:
     name = scaler["metadata"]["name"]
     if not check:
-        api.patch(_KIND, namespace, name, {"metadata": {"annotations": {_PAUSED: paused, OURS: paused}}})
+        api.patch(SCALERS, namespace, name, {"metadata": {"annotations": {_PAUSED: paused, OURS: paused}}})
     change = Change("scaler", f"ScaledObject {namespace}/{name}", "pause" if paused else "resume", {}, {})
     return Outcome(change, "planned" if check else "done")
 

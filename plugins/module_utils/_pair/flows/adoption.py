@@ -288,7 +288,8 @@ class _Adoption:
         return [*outcomes, Outcome(self._offsets_change(have, wanted), "done")]
 
     def _await_stopped(self, rest: ConnectorClient, names: list[str]) -> None:
-        waited = wait_until(Stopping(rest, names).left, lambda names_left: not names_left, self._bounds)
+        bounds = replace(self._bounds, timeout=self._bounds.timeout + rest.patience)
+        waited = wait_until(Stopping(rest, names).left, lambda names_left: not names_left, bounds)
         if not waited.done:
             raise DrError(
                 "not_stopped",
