@@ -217,9 +217,9 @@ playbooks: setup classes  ## the long tests: every playbook under load, with kil
 
 # Ten JVMs: beside another lab, brokers would be too slow to be in sync again before the next one restarts.
 .PHONY: restarts
-restarts: setup classes  ## a round trip while three brokers per cluster restart one after the other
-	$(SAY) 'restarts: pytest tests/playbooks/test_brokers.py (a round trip, and the ledgers)'
-	@pytest -m 'not soak' -k 'during_a_round_trip or ledgers' tests/playbooks/test_brokers.py
+restarts: setup classes  ## three round trips while three brokers per cluster restart one after the other; FAST=1: one
+	$(SAY) 'restarts: pytest tests/playbooks/test_brokers.py (round trips, and the ledgers)'
+	@pytest -m 'not soak' -k 'during_a_round_trip or ledgers$(if $(FAST),, or two_more)' tests/playbooks/test_brokers.py
 
 .PHONY: runner
 runner: setup  ## playbooks as AWX starts them

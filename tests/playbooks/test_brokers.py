@@ -196,6 +196,12 @@ def test_brokers_restart_one_after_the_other_during_a_round_trip(pair: Scenario,
     round_trip(pair)
 
 
+@pytest.mark.timeout(900)
+def test_brokers_restart_one_after_the_other_during_two_more_round_trips(pair: Scenario, lab: Lab) -> None:
+    for _trip in range(2):
+        round_trip(pair)
+
+
 def round_trip(pair: Scenario) -> None:
     for _way in OTHER:
         with meanwhile(rolling(), pair) as restarts:
