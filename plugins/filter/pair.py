@@ -77,6 +77,7 @@ class FilterModule:
             rehearsal_pair,
             layout.client_batches,
             layout.client_call,
+            layout.fence_acls,
             report.epoch_seconds,
             run_whole,
         )

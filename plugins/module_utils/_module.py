@@ -78,9 +78,15 @@ class _Module(AnsibleModule):  # type: ignore[misc]  # Ansible has no types
 
     params: dict[str, Any]
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # Rows within a free-form dictionary. Ansible would check and copy each of them.
+        self.params = expand(self.params)
+
     def _load_params(self) -> None:
         super()._load_params()
-        self.params = expand(self.params)
+        # An option that is compressed as a whole has a type.
+        self.params = {name: expand(value) if isinstance(value, str) else value for name, value in self.params.items()}
 
     def _log_invocation(self) -> None:
         self.no_log_values |= secret_values(self.params)

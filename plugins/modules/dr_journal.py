@@ -327,7 +327,7 @@ SPEC = ArgumentSpec(
     ],
 ).merge(pair_option(), generation_options())
 # Return values to compress.
-ROWS = ("state.run.phases.*.*",)
+ROWS = ("state.run.phases.*.*", "state.left.*.*")
 
 
 def work(module: AnsibleModule) -> Result:

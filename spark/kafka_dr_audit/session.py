@@ -66,6 +66,8 @@ _NEEDED = {
     # The result must not depend on the defaults file of a Spark cluster.
     "spark.sql.session.timeZone": "UTC",
     "spark.speculation": "false",
+    # Only some 10,000 rows are shuffled. With the default of 200, each task would write 200 small parts.
+    "spark.sql.shuffle.partitions": "8",
     # Use the connector's newer interface (KafkaBatch). The older one converts every record to a Row and back.
     "spark.sql.sources.useV1SourceList": "",
     # Every partition is read once, so records fetched beyond a range would only fill the heap until they expire.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from .errors import DrError, one_text
@@ -32,6 +32,10 @@ class Bounds:
     sleep: float = 0.25
     #: Limit for the time without any progress; 0: no limit.
     stall: float = 0.0
+
+    def longer(self, seconds: float) -> Bounds:
+        """Return the same limits with a later time-out."""
+        return replace(self, timeout=self.timeout + seconds)
 
 
 @dataclass(frozen=True)

@@ -142,6 +142,8 @@ class Kafka:
         self.seen_settings: frozenset[str] = frozenset()
         self.seen_starts: dict[Partition, int] = {}
         self.seen_ends: dict[Partition, int] = {}
+        # Cache of latest.read_latest(): by topic its id, the offset up to which it was read, and the values.
+        self.seen_latest: dict[str, tuple[str, int, dict[str, dict[str, Any]]]] = {}
 
     def _note(self, error: KafkaError) -> None:
         if error.name() in _LOUD_ERRORS:

@@ -27,7 +27,16 @@ from .topics import batches, require_all_visible
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
     from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 
-__all__ = ["commit", "committed_offsets", "delete", "describe", "known_committed_offsets", "may_have_members", "names"]
+__all__ = [
+    "commit",
+    "committed_offsets",
+    "delete",
+    "describe",
+    "known_committed_offsets",
+    "may_have_members",
+    "names",
+    "read",
+]
 
 _LIST = ("cluster", CLUSTER_NAME, "describe")
 # The requests of a batch are sent at once. A read ends if no answer comes for a while: slow is not silent.
@@ -62,8 +71,9 @@ def _describe(seconds: float, kafka: Kafka, groups: Collection[str]) -> dict[str
         futures = _ask(kafka, batch)
         try:
             states.update({group: _state(kafka, group, future, seconds) for group, future in futures.items()})
-        except Unreachable:
-            kafka.reconnect()  # the client remembers the coordinator that did not answer
+        except DrError as error:
+            if error.retriable or isinstance(error, Unreachable):
+                kafka.reconnect()  # the client remembers the coordinator that did not answer
             raise
     return states
 
@@ -130,7 +140,33 @@ def committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[P
     If a pending transaction may replace an offset, wait up to the request time-out for its end. Raises
     ``offsets_unknown`` if it does not end.
     """
-    committed = kafka.in_attempts(_known_committed_offsets, kafka, groups, done=lambda offsets: not _unknown(offsets))
+    return _all_known(
+        kafka, kafka.in_attempts(_known_committed_offsets, kafka, groups, done=lambda offsets: not _unknown(offsets))
+    )
+
+
+def read(kafka: Kafka, groups: Collection[str]) -> tuple[dict[str, GroupState], dict[str, dict[Partition, int]]]:
+    """Return what :func:`describe` and :func:`committed_offsets` return, with one description of each group."""
+    states, committed = kafka.in_attempts(_read, kafka, groups, done=lambda both: not _unknown(both[1]))
+    return states, _all_known(kafka, committed)
+
+
+def _read(
+    seconds: float, kafka: Kafka, groups: Collection[str]
+) -> tuple[dict[str, GroupState], dict[str, dict[Partition, int | None]]]:
+    require_all_visible(kafka)
+    states: dict[str, GroupState] = {}
+    committed: dict[str, dict[Partition, int | None]] = {}
+    for batch in batches(groups, _BATCH):
+        # The description shows that the coordinators are the right ones, see _known_committed_offsets().
+        states.update(_describe(seconds, kafka, batch))
+        committed.update(_committed_on_coordinators(seconds, kafka, batch))
+    return states, committed
+
+
+def _all_known(
+    kafka: Kafka, committed: Mapping[str, Mapping[Partition, int | None]]
+) -> dict[str, dict[Partition, int]]:
     unknown = _unknown(committed)
     if unknown:
         raise DrError(

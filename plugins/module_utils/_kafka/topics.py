@@ -46,6 +46,7 @@ __all__ = [
     "describe",
     "describe_anew",
     "known_ranges",
+    "log_ends",
     "log_ranges",
     "names",
     "offsets_at",
@@ -271,6 +272,15 @@ def log_ranges(
     All partitions must exist. Raises ``offsets_unknown`` if the offsets of a partition stay unavailable after retries.
     """
     return require_ranges(kafka, try_log_ranges(kafka, partitions, isolation))
+
+
+def log_ends(kafka: Kafka, partitions: Iterable[Partition]) -> dict[Partition, int]:
+    """Return the high watermark of each partition, in one request. Raises as :func:`log_ranges` does."""
+    reported = _reported(
+        lambda unreported: _offsets(kafka, dict.fromkeys(unreported, _LATEST), "read_uncommitted", "latest"), partitions
+    )
+    _require_answers(kafka, {key: end for key, end in reported.items() if isinstance(end, str)}, "End offsets")
+    return {key: end for key, end in reported.items() if not isinstance(end, str)}
 
 
 def try_log_ranges(

@@ -17,13 +17,14 @@ from typing import Any
 
 from .._core.changes import Change, Outcome
 from .api import Kind, KubernetesApi, KubernetesError, Resource
+from .rights import require_rights
 
-__all__ = ["SCALERS", "names", "pause", "resume"]
+__all__ = ["pause", "require_scaler_rights", "resume"]
 
 #: On a ScaledObject: this collection has paused it.
 OURS = "kafka-dr.switchback/paused"
 _PAUSED = "autoscaling.keda.sh/paused"
-SCALERS = Kind("keda.sh/v1alpha1", "scaledobjects")
+_KIND = Kind("keda.sh/v1alpha1", "scaledobjects")
 
 
 def pause(api: KubernetesApi, namespace: str, workload: str, check: bool) -> list[Outcome]:
@@ -38,14 +39,16 @@ def resume(api: KubernetesApi, namespace: str, workload: str, check: bool) -> li
     return [_annotate(api, namespace, scaler, None, check) for scaler in ours]
 
 
-def names(api: KubernetesApi, namespace: str, workload: str) -> list[str]:
-    """Return the names of the ScaledObjects of ``workload``."""
-    return [scaler["metadata"]["name"] for scaler in _scalers(api, namespace, workload)]
+def require_scaler_rights(api: KubernetesApi, namespace: str, title: str, workload: str) -> None:
+    """Raise ``rights_missing`` if the account may not list ScaledObjects, or may not change those of ``workload``."""
+    require_rights(api, namespace, title, [(_KIND, "", "list")])
+    names = [scaler["metadata"]["name"] for scaler in _scalers(api, namespace, workload)]
+    require_rights(api, namespace, title, [(_KIND, name, "patch") for name in names])
 
 
 def _scalers(api: KubernetesApi, namespace: str, workload: str) -> list[Resource]:
     try:
-        listed = api.find_all(SCALERS, namespace)
+        listed = api.find_all(_KIND, namespace)
     except KubernetesError as error:
         if error.status == 404:
             return []  # KEDA is not installed
@@ -57,7 +60,7 @@ def _scalers(api: KubernetesApi, namespace: str, workload: str) -> list[Resource
 def _annotate(api: KubernetesApi, namespace: str, scaler: Resource, paused: str | None, check: bool) -> Outcome:
     name = scaler["metadata"]["name"]
     if not check:
-        api.patch(SCALERS, namespace, name, {"metadata": {"annotations": {_PAUSED: paused, OURS: paused}}})
+        api.patch(_KIND, namespace, name, {"metadata": {"annotations": {_PAUSED: paused, OURS: paused}}})
     change = Change("scaler", f"ScaledObject {namespace}/{name}", "pause" if paused else "resume", {}, {})
     return Outcome(change, "planned" if check else "done")
 

@@ -25,7 +25,7 @@ from .._core.waiting import Bounds, wait_until
 from .api import Kind, KubernetesApi, Resource
 from .ownership import gitops_tool, owner_of, suspension
 from .rights import require_rights
-from .scalers import SCALERS, names, pause, resume
+from .scalers import pause, require_scaler_rights, resume
 
 __all__ = ["Endpoint", "Workload"]
 
@@ -76,7 +76,10 @@ class Workload:
         self._require_unowned(resource)
         self._wanted(resource)  # before the endpoint is written
         if check:
-            self._require_rights(endpoint)
+            needed = [(self._kind, self._name, "patch"), (_PODS, "", "list")]
+            needed += [(_ENDPOINTS[endpoint.kind], endpoint.name, "patch")] if endpoint else []
+            require_rights(self._api, self._namespace, self.title, needed)
+            require_scaler_rights(self._api, self._namespace, self.title, self._name)
         if endpoint is not None:
             self._point(endpoint, _replicas(resource), check)
         self._scale(lambda replicas, seen: replicas or self._wanted(seen), bounds, check)
@@ -85,13 +88,6 @@ class Workload:
             self._await_ready(bounds)
 
     # ---- the workload
-
-    def _require_rights(self, endpoint: Endpoint | None) -> None:
-        needed = [(self._kind, self._name, "patch"), (_PODS, "", "list"), (SCALERS, "", "list")]
-        needed += [(_ENDPOINTS[endpoint.kind], endpoint.name, "patch")] if endpoint else []
-        require_rights(self._api, self._namespace, self.title, needed)
-        scalers = [(SCALERS, name, "patch") for name in names(self._api, self._namespace, self._name)]
-        require_rights(self._api, self._namespace, self.title, scalers)
 
     def _require(self) -> Resource:
         resource = self._api.find(self._kind, self._namespace, self._name)

@@ -439,11 +439,13 @@ def _not_observed(facts: Facts, alias: str, rows: Iterable[Mapping[str, Any]]) -
     for row in rows:
         found.setdefault(row["group"], {}).setdefault(row["topic"], set()).add(row["partition"])
     texts = [f'"{group}": no partition was observed on {alias}' for group, topics in found.items() if not topics]
+    there = _there(facts, alias) or {}
     return texts + [
         f'"{group}" on {topic}-{index}: not observed'
         for group, topics in found.items()
-        for topic, index in _partitions_of(facts, alias, topics)
-        if index not in topics[topic]
+        for topic, seen in topics.items()
+        for index in range(there[topic].partitions if topic in there else 1)
+        if index not in seen
     ]
 
 

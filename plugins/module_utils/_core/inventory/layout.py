@@ -26,6 +26,7 @@ __all__ = [
     "client_batches",
     "client_call",
     "endpoint",
+    "fence_acls",
     "laid_out",
     "larger_replicas",
     "pair_option",
@@ -157,16 +158,22 @@ def _right_lines(pair: Mapping[str, Any], here: Place) -> list[str]:
 
 def _rights(pair: Mapping[str, Any], endpoints: Mapping[str, Any], alias: str) -> dict[str, Any]:
     principals = sorted({client["principal"] for client in pair["clients"] if client["principal"]})
-    fence = bans([topic["name"] for topic in pair["topics"]], principals)
     wanted = [acl for client in pair["clients"] for acl in client_acls(client, endpoints[client["name"]])]
     here = place(pair, alias)
     return {
         "principals": principals,
         "acls": wanted,
-        "keep": [asdict(ban) for ban in fence],
         "accounts": _account_acls(pair, here),
         "lines": [*_right_lines(pair, here), *(f"application {Acl(**acl).sentence()}" for acl in wanted)],
     }
+
+
+def fence_acls(pair: Mapping[str, Any], principals: Sequence[str]) -> list[dict[str, Any]]:
+    """Return the ACLs of a fence: none of the principals may write to any original.
+
+    They are not in the derived pair, because there are as many as topics times principals, and Ansible copies the pair.
+    """
+    return [asdict(ban) for ban in bans([topic["name"] for topic in pair["topics"]], principals)]
 
 
 def _names(pair: Mapping[str, Any], alias: str) -> list[str]:

@@ -80,7 +80,7 @@ def _setting(config: Mapping[str, str | None], key: str, default: str) -> tuple[
 
 def _matches(patterns: Sequence[str], name: str) -> bool | None:
     """True if a pattern matches; None: no pattern matches, and one of them cannot be evaluated."""
-    if _PLAIN.fullmatch(name) and name in patterns:
+    if _PLAIN.fullmatch(name) and (name in patterns or name.replace(".", r"\.") in patterns):
         return True  # as most lists have it: evaluating 500 expressions for each of 500 topics takes seconds
     found: bool | None = False
     for pattern in patterns:

@@ -288,8 +288,7 @@ class _Adoption:
         return [*outcomes, Outcome(self._offsets_change(have, wanted), "done")]
 
     def _await_stopped(self, rest: ConnectorClient, names: list[str]) -> None:
-        bounds = replace(self._bounds, timeout=self._bounds.timeout + rest.patience)
-        waited = wait_until(Stopping(rest, names).left, lambda names_left: not names_left, bounds)
+        waited = wait_until(Stopping(rest, names).left, lambda left: not left, self._bounds.longer(rest.patience))
         if not waited.done:
             raise DrError(
                 "not_stopped",

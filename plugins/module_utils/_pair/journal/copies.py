@@ -20,7 +20,7 @@ from ..._core.partition import Partition
 from ..._core.waiting import Bounds, wait_until
 from ..._kafka.client import Kafka
 from ..._kafka.journal import Appender, Undecided, read
-from ..._kafka.topics import describe, log_ranges
+from ..._kafka.topics import describe, log_ends, log_ranges
 from ..connections.clusters import on_each
 
 __all__ = ["Book", "JournalCopies", "append", "read_copy", "read_state"]
@@ -90,8 +90,8 @@ class JournalCopies:
     def moved(self, book: Book) -> bool:
         """Has any process written to a copy since ``book`` was read?"""
         place = Partition(self.topic, 0)
-        ends = on_each(self._kafkas, lambda alias: log_ranges(self._kafkas[alias], {place}, "read_uncommitted"))
-        return any(ends[alias][place][1] != end for alias, end in book.ends.items())
+        ends = on_each(self._kafkas, lambda alias: log_ends(self._kafkas[alias], {place}))
+        return any(ends[alias][place] != end for alias, end in book.ends.items())
 
     def write(self, book: Book) -> None:
         """Append to each copy the events that it lacks, also those it missed while its cluster was down.

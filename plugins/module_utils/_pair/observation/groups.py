@@ -15,9 +15,8 @@ from typing import Any
 from ..._core.partition import Partition, PartitionOffset, Ranges, by_topic
 from ..._core.resources.groups import GroupState, members_named
 from ..._core.resources.scopes import out_of_scope
-from ..._kafka.groups import committed_offsets, describe
+from ..._kafka.groups import read
 from ..._kafka.records import data_after
-from ..connections.clusters import both
 from .pair import ISOLATION, Pair
 
 __all__ = ["GroupStatus", "Groups", "group_statuses", "names_of", "observe_groups", "read_groups", "topics_of"]
@@ -46,8 +45,7 @@ class GroupStatus:
 
 def read_groups(pair: Pair, alias: str) -> Groups:
     """Return the state and the committed offsets of every group on ``alias``."""
-    kafka = pair.kafka[alias]
-    return both(lambda: describe(kafka, pair.groups), lambda: committed_offsets(kafka, pair.groups))
+    return read(pair.kafka[alias], pair.groups)
 
 
 def observe_groups(pair: Pair, alias: str, topics: Iterable[str]) -> dict[str, GroupStatus]:

@@ -57,6 +57,7 @@ class InternalTopics:
         sizes = {replica: survivor.states[replica].partitions for replica in survivor.originals}
         expected = len(survivor.groups) * sum(sizes.values())
         checkpoints: _Checkpoints = {}
+        groups = set(survivor.groups)
         start, left = log_ranges(self.kafka, {place}, ISOLATION)[place]
         chunk = _FIRST_CHUNK
         while left > start and len(checkpoints) < expected:
@@ -64,7 +65,7 @@ class InternalTopics:
             newer = {
                 (group, key): newest
                 for (group, key), newest in self._decoded(place, begin, left).items()
-                if group in survivor.groups and key.partition < sizes.get(key.topic, 0)
+                if group in groups and key.partition < sizes.get(key.topic, 0)
             }
             checkpoints = {**newer, **checkpoints}
             left, chunk = begin, chunk * _GROWTH
@@ -76,7 +77,11 @@ class InternalTopics:
 
     def _decoded(self, place: Partition, begin: int, end: int) -> _Checkpoints:
         checkpoints: _Checkpoints = {}
-        for record in data_records(self.kafka, place, begin, end):
+        # The newest record of each key, of which there may be one every five seconds.
+        newest = {
+            record.key: record for record in data_records(self.kafka, place, begin, end) if record.value is not None
+        }
+        for record in newest.values():
             if record.key is None or record.value is None:
                 continue
             try:

@@ -25,7 +25,7 @@ from ..._core.resources.task_failures import failed_text
 from ..._core.verdict import PROVEN, REFUTED, UNKNOWN, Finding, combine
 from ..._core.waiting import Bounds, Patience, Waited, wait_until
 from ..._module import Result
-from ..connections.clusters import on_each
+from ..connections.clusters import both, on_each
 from .flows import FlowObservation, observe_again, observe_flows
 from .foreign_writers import foreign_records, replication_loop
 from .groups import GroupStatus, observe_groups
@@ -159,8 +159,10 @@ class _FailedSince:
 
 
 def _once(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
-    view = _flowing_view(pair, moving_limit=_MOVING_LIMIT)
-    view.update(_group_parts(_groups_everywhere(pair)))
+    on_each(pair.kafka, pair.partitions)
+    # At the same time, because a busy worker takes seconds to return the stored offsets.
+    view, groups = both(lambda: _flowing_view(pair, moving_limit=_MOVING_LIMIT), lambda: _groups_everywhere(pair))
+    view.update(_group_parts(groups))
     # Not in waits: they run while applications are stopped.
     view["unjoined"] = [row for source in _sources(pair) for row in unjoined(pair.kafka[source], pair.spec, source)]
     return Waited("done", view, 0.0, 1)
@@ -214,10 +216,12 @@ def _wait_replicated(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any
     failed = _FailedSince(("source",))
 
     def observe() -> dict[str, Any]:
-        observations = observe_flows(pair)
+        on_each(pair.kafka, pair.partitions)
+        observations, groups = both(
+            lambda: observe_flows(pair), lambda: {side: _group_statuses(pair, side)} if side else {}
+        )
         missing = [f"{observation.name}: {problem}" for observation in observations for problem in observation.problems]
         missing += [text for observation in observations for text in _unreplicated(observation)]
-        groups = {side: _group_statuses(pair, side)} if side else {}
         unread = {
             name: text
             for name, observation in groups.get(side, {}).items()

@@ -318,14 +318,16 @@ def _out_of_scope(
 ) -> list[dict[str, Any]]:
     """Find topics that groups use outside their scope, on Y, and on X according to MirrorMaker 2's checkpoints."""
     rows, known = [], survivor.states
+    upstream: dict[str, dict[Partition, int]] = {}
+    for (name, key), checkpoint in checkpoints.items():
+        upstream.setdefault(name, {})[key] = checkpoint.upstream
     for group in survivor.groups:
         topics = survivor.topics_of(group)
         scope = {*topics, *(survivor.replica_name(name) for name in topics)}
-        checkpointed = {key: checkpoint.upstream for (name, key), checkpoint in checkpoints.items() if name == group}
         on_y = out_of_scope((group, survivor.y), scope, known, commits[group], states[group].members)
         what = f"checkpoint of {survivor.x}'s committed offset"
         listed = {row["topic"] for row in on_y}
-        on_x = out_of_scope((group, survivor.y), scope, known, checkpointed, committed=what)
+        on_x = out_of_scope((group, survivor.y), scope, known, upstream.get(group, {}), committed=what)
         rows += on_y + [row for row in on_x if row["topic"] not in listed]
     return rows
 

@@ -14,6 +14,7 @@ from ..._core.errors import DrError
 from ..._core.waiting import Bounds
 from ..._kafka.groups import known_committed_offsets
 from ..._module import Result
+from ..connections.clusters import both
 from ..observation.pair import Pair
 from ..observation.status import StatusRequest, status
 from .commits_seen import CommitsSeen
@@ -33,13 +34,21 @@ def drain(request: StatusRequest, leave: str, enter: str, stop: bool, check: boo
     result.extra = {"waited_s": result.extra["waited_s"]}
     if result.failure is not None:
         return result
-    if stop and pair.engine.capabilities.stop_provable:
-        _ask(pair, leave, enter, result, Bounds(request.request_timeout), check)
-    # Without them, the barrier waits for the whole settle time.
-    with suppress(DrError):
-        seen = CommitsSeen.of(known_committed_offsets(pair.kafka[leave], pair.groups))
+    asks = stop and pair.engine.capabilities.stop_provable
+    _asked, seen = both(
+        lambda: _ask(pair, leave, enter, result, Bounds(request.request_timeout), check) if asks else None,
+        lambda: _seen(pair, leave),
+    )
+    if seen is not None:
         result.extra["commits_seen"] = seen.as_dict()
     return result
+
+
+def _seen(pair: Pair, leave: str) -> CommitsSeen | None:
+    """Return the committed offsets. None: unknown; the barrier then waits for the whole settle time."""
+    with suppress(DrError):
+        return CommitsSeen.of(known_committed_offsets(pair.kafka[leave], pair.groups))
+    return None
 
 
 def _ask(pair: Pair, leave: str, enter: str, result: Result, bounds: Bounds, check: bool) -> None:

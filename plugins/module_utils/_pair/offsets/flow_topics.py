@@ -68,7 +68,7 @@ class FlowTopics:
 
     def compacted(self, alias: str, topic: str) -> bool:
         """Is the topic on ``alias`` (the original, or its replica on the target) compacted? True if unknown."""
-        state = self._states[alias].get(self._names(topic)[alias])
+        state = self._settings[alias].get(self._names(topic)[alias])
         policy = None if state is None else state.config.get("cleanup.policy")
         return policy is None or policy.value is None or "compact" in policy.value
 
@@ -77,16 +77,25 @@ class FlowTopics:
 
     @cached_property
     def _states(self) -> dict[str, dict[str, TopicState]]:
-        """Topics of both clusters with their ``cleanup.policy``, by alias and name."""
+        """Topics of both clusters, by alias and name."""
+        return self._described(None)
+
+    @cached_property
+    def _settings(self) -> dict[str, dict[str, TopicState]]:
+        """The same with their ``cleanup.policy``, which only offsets that are translated by content need."""
+        return self._described(("cleanup.policy",))
+
+    def _described(self, settings: Sequence[str] | None) -> dict[str, dict[str, TopicState]]:
+        def states(alias: str, topics: Sequence[str]) -> dict[str, TopicState]:
+            wanted = None if settings is None else dict.fromkeys(topics, settings)
+            described = describe(self.pair.kafka[alias], topics, wanted)
+            return {name: state for name, state in described.items() if state is not None}
+
         source_states, target_states = both(
-            lambda: self._described(self.source, self.pair.topics),
-            lambda: self._described(self.target, self.pair.replicas(self.source)),
+            lambda: states(self.source, self.pair.topics),
+            lambda: states(self.target, self.pair.replicas(self.source)),
         )
         return {self.source: source_states, self.target: target_states}
-
-    def _described(self, alias: str, topics: Sequence[str]) -> dict[str, TopicState]:
-        states = describe(self.pair.kafka[alias], topics, dict.fromkeys(topics, ("cleanup.policy",)))
-        return {name: state for name, state in states.items() if state is not None}
 
     @cached_property
     def syncs(self) -> Syncs:

@@ -82,7 +82,11 @@ class Translation:
 
     def run(self) -> Result:
         """Gather the evidence and translate the committed offsets."""
-        waited = wait_for_members_to_leave(self.pair.kafka, self.pair.groups, self._request.members)
+        # The topics too: both flows need them, one after the other.
+        waited, _topics = both(
+            lambda: wait_for_members_to_leave(self.pair.kafka, self.pair.groups, self._request.members),
+            lambda: on_each(self.pair.kafka, self.pair.partitions),
+        )
         if waited.observations > 1:
             # A consumer was still running. Its last commits must not look like those of a reader with assign().
             self._since = time.monotonic()

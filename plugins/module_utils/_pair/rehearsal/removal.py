@@ -38,7 +38,7 @@ __all__ = ["note", "observe", "remove"]
 
 # A killed member stays in its group until its session time-out.
 _LEAVE = Bounds(60.0, 0.5)
-_STOP_SECONDS = 60.0
+_STOP = Bounds(60.0, 0.25)
 # A broker reports a deleted ACL until it receives the change from the controller.
 _GONE = Bounds(30.0, 0.5)
 
@@ -148,7 +148,7 @@ class _Side:
             return names
         for name in names:
             self.rest.stop(name)
-        bounds = Bounds(_STOP_SECONDS + self.rest.patience, 0.25)
+        bounds = _STOP.longer(self.rest.patience)
         _await(Stopping(self.rest, names).running, bounds, "connector", "is not STOPPED without tasks", self.rest.url)
         return names
 
