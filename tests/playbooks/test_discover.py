@@ -122,7 +122,7 @@ class Site:
             producer.produce(name, key="k", value="v", partition=0)
         assert producer.flush(30) == 0
         for group, topic in {**IDLE, **LOCAL, **LEFT_OUT}.items():
-            commit(client, group, {(topic, 0): 1})
+            commit(client, group, {(topic, index): int(index == 0) for index in range(TOPICS[topic][0])})
         # A ledger client without a committed offset ends: no reset decides where it starts.
         for group, names_read in READ.items():
             commit(client, group, {(name, index): 0 for name in names_read for index in range(TOPICS[name][0])})
