@@ -32,7 +32,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
     progress = ProgressReporter(options.quiet)
     try:
-        resources = Resources(options.master, options.driver_memory, options.jars, _conf(options.conf))
+        resources = Resources(options.master, options.driver_memory, options.jars, _conf(options.conf), options.records)
         if options.prepare:
             check_python()
             from kafka_dr_audit import classes
@@ -116,6 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--sample", type=int, default=20, help="number of differences of each class to list")
     parser.add_argument("--seed", type=int, help="seed of the fingerprints, random by default")
+    parser.add_argument("--records", type=int, help="approximate number of records, to start faster if there are few")
     parser.add_argument("--quiet", action="store_true", help="write no progress to standard error")
     return parser
 

@@ -13,7 +13,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,10 +21,12 @@ from typing import Any
 from .._core.errors import DrError
 from .._core.flows.pair_spec import PairSpec
 from .._core.inventory.audit_plan import AuditRules, audit_plan, cluster_part
+from .._core.partition import Partition
 from .._core.reports.steps import audit_steps
 from .._core.verdict import UNKNOWN
 from .._files import write_whole
-from .._kafka.topics import describe
+from .._kafka.client import Kafka
+from .._kafka.topics import describe, known_ranges
 from .._module import Result
 from .connections.clusters import connect_pair
 from .journal.copies import read_state
@@ -100,7 +102,7 @@ def audit(request: AuditRequest) -> Result:
     result.
     """
     output = request.output
-    plan, environment = _plan(request)
+    plan, environment, records = _plan(request)
     try:
         output.mkdir(mode=0o750, parents=True, exist_ok=True)
         for name in ("audit.json", "audit.html"):
@@ -110,7 +112,7 @@ def audit(request: AuditRequest) -> Result:
         hint = "Correct kafka_dr_audit_dir."
         raise DrError("no_audit", f"The audit's plan could not be written: {error}.", hint) from error
     try:
-        document = _audited(request, environment)
+        document = _audited(request, environment, records)
     except DrError as error:
         document = {
             "schema": "switchback.kafka_dr/audit/2",
@@ -128,10 +130,10 @@ def audit(request: AuditRequest) -> Result:
     return Result(extra={"verdict": document["verdict"], "reason": reason, "audit": document, "folder": str(output)})
 
 
-def _audited(request: AuditRequest, environment: Mapping[str, str]) -> dict[str, Any]:
+def _audited(request: AuditRequest, environment: Mapping[str, str], records: int | None) -> dict[str, Any]:
     """Return the program's document; raise unless its verdict matches the exit code."""
     output = request.output
-    code, last = _run(_command(request.spark, output), environment, request.spark.timeout)
+    code, last = _run(_command(request.spark, output, records), environment, request.spark.timeout)
     try:
         document: dict[str, Any] = json.loads((output / "audit.json").read_text())
     except (OSError, ValueError):
@@ -145,7 +147,8 @@ def _audited(request: AuditRequest, environment: Mapping[str, str]) -> dict[str,
     return document
 
 
-def _plan(request: AuditRequest) -> tuple[dict[str, Any], dict[str, str]]:
+def _plan(request: AuditRequest) -> tuple[dict[str, Any], dict[str, str], int | None]:
+    """Return the plan, the secrets of its clients as environment variables, and the number of records, if known."""
     pair = request.pair
     kafka = connect_pair(pair.connections, request.timeout)
     parts: dict[str, Any] = {}
@@ -164,15 +167,32 @@ def _plan(request: AuditRequest) -> tuple[dict[str, Any], dict[str, str]]:
     state = read_state(kafka, pair)
     passive = next(alias for alias in pair.clusters if alias != (state.active or pair.home))
     steps = audit_steps(pair.name, passive, request.run_on) if request.run_on else {}
-    return {**audit_plan(pair, request.rules, state, parts, found), "next": steps}, environment
+    plan = {**audit_plan(pair, request.rules, state, parts, found), "next": steps}
+    return plan, environment, _records(kafka, pair.topics)
 
 
-def _command(spark: SparkSettings, output: Path) -> list[str]:
+def _records(kafka: Mapping[str, Kafka], topics: Sequence[str]) -> int | None:
+    """Return about how many records the audit reads: each record of an original has a replica. None: unknown."""
+    total = 0
+    for client in kafka.values():
+        states = describe(client, topics)
+        places = [
+            Partition(name, index) for name, state in states.items() if state for index in range(state.partitions)
+        ]
+        for span in known_ranges(client, places).values():
+            if span is None:
+                return None
+            total += span[1] - span[0]
+    return 2 * total
+
+
+def _command(spark: SparkSettings, output: Path, records: int | None) -> list[str]:
     program = str(spark.package / "kafka_dr_audit")
     command = [spark.python or sys.executable, program, str(output / "plan.json"), "--output", str(output)]
     command += ["--master", spark.master, "--driver-memory", spark.memory]
     command += ["--settle", str(spark.settle), "--sample", str(spark.sample)]
     command += ["--jars", spark.jars] if spark.jars else []
+    command += [] if records is None else ["--records", str(records)]
     for name, value in spark.conf.items():
         command += ["--conf", f"{name}={value}"]
     return command
