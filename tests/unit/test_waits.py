@@ -440,7 +440,6 @@ def _groups_of_all(trial: Trial) -> Any:
 @wait("flow", "_pair/observation/status.py:_wait_replicated")
 def _replicated(trial: Trial) -> Any:
     pair = pair_of(trial)
-    pair.kafka, pair.partitions = {}, None
     trial.replace("observe_flows", [])
     request = stub(bounds=BOUNDS, groups_on="", groups_timeout=10.0, groups_stall=5.0)
     return trial.module._wait_replicated(pair, request)

@@ -71,9 +71,8 @@ def _describe(seconds: float, kafka: Kafka, groups: Collection[str]) -> dict[str
         futures = _ask(kafka, batch)
         try:
             states.update({group: _state(kafka, group, future, seconds) for group, future in futures.items()})
-        except DrError as error:
-            if error.retriable or isinstance(error, Unreachable):
-                kafka.reconnect()  # the client remembers the coordinator that did not answer
+        except Unreachable:
+            kafka.reconnect()  # the client remembers the coordinator that did not answer
             raise
     return states
 
@@ -159,7 +158,12 @@ def _read(
     committed: dict[str, dict[Partition, int | None]] = {}
     for batch in batches(groups, _BATCH):
         # The description shows that the coordinators are the right ones, see _known_committed_offsets().
-        states.update(_describe(seconds, kafka, batch))
+        try:
+            states.update(_describe(seconds, kafka, batch))
+        except DrError as error:
+            if error.retriable and not isinstance(error, Unreachable):
+                kafka.reconnect()
+            raise
         committed.update(_committed_on_coordinators(seconds, kafka, batch))
     return states, committed
 

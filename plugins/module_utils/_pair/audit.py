@@ -13,7 +13,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -168,22 +169,24 @@ def _plan(request: AuditRequest) -> tuple[dict[str, Any], dict[str, str], int | 
     passive = next(alias for alias in pair.clusters if alias != (state.active or pair.home))
     steps = audit_steps(pair.name, passive, request.run_on) if request.run_on else {}
     plan = {**audit_plan(pair, request.rules, state, parts, found), "next": steps}
-    return plan, environment, _records(kafka, pair.topics)
+    return plan, environment, _records(kafka, pair)
 
 
-def _records(kafka: Mapping[str, Kafka], topics: Sequence[str]) -> int | None:
-    """Return about how many records the audit reads: each record of an original has a replica. None: unknown."""
+def _records(kafka: Mapping[str, Kafka], pair: PairSpec) -> int | None:
+    """Return about how many records the audit reads: those of originals and replicas. None: unknown."""
     total = 0
-    for client in kafka.values():
-        states = describe(client, topics)
-        places = [
-            Partition(name, index) for name, state in states.items() if state for index in range(state.partitions)
-        ]
-        for span in known_ranges(client, places).values():
-            if span is None:
-                return None
-            total += span[1] - span[0]
-    return 2 * total
+    with suppress(DrError):
+        for alias, client in kafka.items():
+            replicas = [pair.naming.replica(other, topic) for other in kafka if other != alias for topic in pair.topics]
+            states = describe(client, {*pair.topics, *replicas})
+            sizes = {name: state.partitions for name, state in states.items() if state}
+            places = [Partition(name, index) for name, count in sizes.items() for index in range(count)]
+            for span in known_ranges(client, places).values():
+                if span is None:
+                    return None
+                total += span[1] - span[0]
+        return total
+    return None
 
 
 def _command(spark: SparkSettings, output: Path, records: int | None) -> list[str]:

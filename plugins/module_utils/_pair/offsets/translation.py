@@ -88,6 +88,7 @@ class Translation:
             lambda: on_each(self.pair.kafka, self.pair.partitions),
         )
         if waited.observations > 1:
+            self.pair.refresh()
             # A consumer was still running. Its last commits must not look like those of a reader with assign().
             self._since = time.monotonic()
             self._earlier = committed_offsets(self.pair.kafka[self.x], self.pair.groups)
