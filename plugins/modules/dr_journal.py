@@ -151,8 +151,8 @@ state:
     - C(topics) holds the partition counts of the topics that the pair had when it was enabled, by name (null if an
       older release enabled it), and C(groups) its groups. C(topic_ids) holds the topic ids by alias.
     - C(left) holds, by alias, the facts of the barrier when the applications last left that cluster. C(cuts) holds the
-      cuts of a pair with the policy identity, oldest first. Facts of phases and in C(left) are compressed: every module
-      of this collection accepts them so.
+      cuts of a pair with the policy identity, oldest first. Facts of phases and in C(left) are compressed, and every
+      module of this collection accepts them so.
     - C(offset_syncs_start) holds, by flow and topic, the first offset-sync that is about the present topics.
       C(unreplicated_below) holds, by alias and replica, the offsets below which no other cluster has the records.
       C(held) holds the former
