@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The number of records that the audit is told: a hint, which must never make an audit fail."""
+"""The approximate number of records for the audit: a hint, which must never make an audit fail."""
 
 from __future__ import annotations
 
