@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -50,3 +51,9 @@ def test_an_error_makes_the_number_unknown(monkeypatch: pytest.MonkeyPatch, name
 
     monkeypatch.setattr(audit, name, refuse)
     assert audit._records(CLIENTS, PAIR) is None
+
+
+def test_the_program_gets_the_number_only_if_it_is_known() -> None:
+    spark = audit.SparkSettings(Path("spark"), "", "local[*]", {}, "1g", "", 30.0, 20, 3600.0)
+    assert audit._command(spark, Path("out"), 7)[-2:] == ["--records", "7"]
+    assert "--records" not in audit._command(spark, Path("out"), None)

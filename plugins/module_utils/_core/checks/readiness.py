@@ -419,17 +419,17 @@ def _fits(facts: Facts) -> Finding:
     lost = [f"{topic}-{index}: {row['fits_reason']}" for (topic, index), row in found.items() if row["fits"] == REFUTED]
     open_ = [
         f"{topic}-{index}: {found[topic, index]['fits_reason'] if (topic, index) in found else 'not observed'}"
-        for topic, index in _partitions_of(facts, facts.x, facts.originals)
+        for topic, index in _partitions_of(_there(facts, facts.x), facts.originals)
         if (topic, index) not in found or found[topic, index]["fits"] != PROVEN
     ]
     return _none_of(lost, "every record was replicated before it was deleted", open_)
 
 
-def _partitions_of(facts: Facts, alias: str, topics: Iterable[str]) -> list[Partition]:
-    """The topic's partitions on ``alias``; partition 0 for a topic that is missing, so that it counts as unobserved."""
-    there = _there(facts, alias) or {}
+def _partitions_of(there: Mapping[str, TopicState] | None, topics: Iterable[str]) -> list[Partition]:
+    """Partitions according to ``there``; partition 0 for a topic that is missing, so that it counts as unobserved."""
+    states = there or {}
     return [
-        Partition(name, index) for name in topics for index in range(there[name].partitions if name in there else 1)
+        Partition(name, index) for name in topics for index in range(states[name].partitions if name in states else 1)
     ]
 
 
@@ -439,13 +439,12 @@ def _not_observed(facts: Facts, alias: str, rows: Iterable[Mapping[str, Any]]) -
     for row in rows:
         found.setdefault(row["group"], {}).setdefault(row["topic"], set()).add(row["partition"])
     texts = [f'"{group}": no partition was observed on {alias}' for group, topics in found.items() if not topics]
-    there = _there(facts, alias) or {}
+    there = _there(facts, alias)
     return texts + [
         f'"{group}" on {topic}-{index}: not observed'
         for group, topics in found.items()
-        for topic, seen in topics.items()
-        for index in range(there[topic].partitions if topic in there else 1)
-        if index not in seen
+        for topic, index in _partitions_of(there, topics)
+        if index not in topics[topic]
     ]
 
 

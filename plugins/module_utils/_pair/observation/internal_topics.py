@@ -77,15 +77,14 @@ class InternalTopics:
 
     def _decoded(self, place: Partition, begin: int, end: int) -> _Checkpoints:
         checkpoints: _Checkpoints = {}
-        # The newest record of each key, of which there may be one every five seconds.
-        newest = {
-            record.key: record for record in data_records(self.kafka, place, begin, end) if record.value is not None
-        }
-        for record in newest.values():
-            if record.key is None or record.value is None:
-                continue
+        # Only the newest record of each key is decoded: MirrorMaker 2 may write one every five seconds.
+        newest: dict[bytes, tuple[bytes, Record]] = {}
+        for record in data_records(self.kafka, place, begin, end):
+            if record.key is not None and record.value is not None:
+                newest[record.key] = record.value, record
+        for key, (value, record) in newest.items():
             try:
-                decoded = decode_checkpoint(record.key, record.value)
+                decoded = decode_checkpoint(key, value)
             except DrError as error:
                 raise DrError(
                     "checkpoints_unreadable",
