@@ -72,6 +72,16 @@ class ScriptedAdmin:
             outcome = SimpleNamespace(topic_partitions=[row(one, outcome) for one in asked[0].topic_partitions])
         return {asked[0].group_id: future(outcome)}
 
+    def list_consumer_groups(self, **_options: Any) -> Future[Any]:
+        """An outcome is the error of one broker; None: all brokers returned their groups."""
+        code = self._next()
+        return future(
+            SimpleNamespace(
+                valid=[SimpleNamespace(group_id="g")],
+                errors=[] if code is None else [KafkaError(code)],
+            )
+        )
+
     def describe_topics(self, asked: Any, **_options: Any) -> dict[str, Future[Any]]:
         """No topic exists, and this account may know that."""
         return {name: future(raised(self.absent)) for name in asked.topic_names}
@@ -122,6 +132,7 @@ GROUP = SimpleNamespace(members=[], type=None, partition_assignor="", state=Simp
 def test_a_read_is_repeated_while_a_broker_restarts(code: int) -> None:
     assert kafka(raised(code), CLUSTER).identify("id") == "id"
     assert groups.describe(kafka(raised(code), GROUP), ["g"])["g"].state == "EMPTY"
+    assert groups.names(kafka(code, None)) == ["g"]
 
 
 def test_the_last_error_is_raised_at_the_time_out() -> None:
@@ -148,6 +159,13 @@ def test_an_attempt_that_waits_for_a_dead_coordinator_leaves_time_for_the_next_o
     assert made.connections == 3
     assert asked[1] >= 1.0
     assert asked[2] >= 2.0
+
+
+def test_a_list_without_the_groups_of_one_broker_is_refused() -> None:
+    """The answer holds the groups of the other brokers, and an error for each broker that returned none."""
+    with pytest.raises(DrError) as refused:
+        groups.names(kafka(KafkaError.CLUSTER_AUTHORIZATION_FAILED))
+    assert refused.value.code == "not_authorized"
 
 
 def test_a_client_that_returns_no_type_of_a_group_is_enough() -> None:

@@ -99,6 +99,21 @@ def test_a_partition_that_never_advances_refutes_no_matter_what_the_others_do() 
     assert all(keys == {B} for keys in asked[1:])
 
 
+@pytest.mark.parametrize("rebalancing", [{"state": "UNASSIGNED"}, {"tasks": ("UNASSIGNED",)}])
+@pytest.mark.parametrize("part", ["source", "checkpoint", "heartbeat"])
+def test_a_flow_is_observed_again_while_its_workers_rebalance(part: str, rebalancing: dict[str, Any]) -> None:
+    """A worker reports UNASSIGNED for some seconds, and that says nothing about the flow."""
+    parts = {name: PartState(name, f"P->B.{name}", "RUNNING", ("RUNNING",)) for name in ("source", "checkpoint", "heartbeat")}
+    over = replace(observe(a=DONE), connectors=parts)
+    moves = replace(over, connectors={**parts, part: replace(parts[part], **rebalancing)})
+    assert judge(moves, moves, over) == (PROVEN, [set(), set()])
+
+
+def test_a_rebalance_that_does_not_end_is_reported() -> None:
+    moves = replace(observe(a=DONE), connectors={"source": replace(RUNS["source"], state="UNASSIGNED")})
+    assert judge(moves, moves, seconds=0.05)[0] == REFUTED
+
+
 def test_a_partition_that_has_advanced_must_still_fit() -> None:
     """Records may expire unreplicated after an observation that showed progress."""
     moved, lost = waits(11), waits(11, start=50)

@@ -447,14 +447,14 @@ def _replicated(trial: Trial) -> Any:
 
 @wait("flow", "_pair/observation/status.py:judged_flows")
 def _judged(trial: Trial) -> Any:
-    good = stub(name="P->B", away="", facts={})
+    good = stub(name="P->B", away="", facts={}, connectors={})
     pair = pair_of(trial)
     trial.replace("observe_again", good)
     finding = stub(verdict="UNKNOWN")
     trial.patch.setattr(trial.module, "_flow_finding", lambda *_args: finding)
     trial.patch.setattr(trial.module, "_alive", lambda *_args: set())
     trial.patch.setattr(trial.module, "_unreplicated", lambda _observation: ["T-0"])
-    return trial.module.judged_flows(pair, [stub(name="P->B", away="", facts={ONE: None})], 3.0)
+    return trial.module.judged_flows(pair, [stub(name="P->B", away="", facts={ONE: None}, connectors={})], 3.0)
 
 
 @wait("kafka", "_pair/offsets/arrival.py:arrival")

@@ -83,6 +83,11 @@ class PartState:
         return "FAILED" in (self.state, *self.tasks)
 
     @property
+    def rebalancing(self) -> bool:
+        """True if the connector or one of its tasks is UNASSIGNED: its workers are distributing their work."""
+        return "UNASSIGNED" in (self.state, *self.tasks)
+
+    @property
     def final(self) -> bool:
         """True if the part is STOPPED and has no tasks. Its stored offsets are final only then (R20)."""
         return self.state == "STOPPED" and not self.tasks

@@ -54,7 +54,7 @@ def names(kafka: Kafka) -> list[str]:
         asked = kafka.admin.list_consumer_groups(request_timeout=seconds)
         listed = kafka.settle(asked, "list the consumer groups", _LIST)
         if listed.errors:
-            raise kafka.explain(listed.errors[0], "list the consumer groups", _LIST)
+            raise kafka.explain(KafkaException(listed.errors[0]), "list the consumer groups", _LIST)
         return sorted(group.group_id for group in listed.valid)
 
     return kafka.in_attempts(read)

@@ -276,8 +276,8 @@ def judged_flows(
 ) -> list[tuple[FlowObservation, Finding]]:
     """Return each flow with a finding whether it is alive.
 
-    If only progress can prove it, observes again for up to ``moving_limit`` seconds. A partition that made progress, or
-    had nothing to replicate, is not observed again.
+    If only progress can prove it, or workers are rebalancing, observes again for up to ``moving_limit`` seconds. A
+    partition that made progress, or had nothing to replicate, is not observed again.
     """
     after, done = list(before), [_alive(observation, observation) for observation in before]
     pending: list[int] = []
@@ -287,14 +287,19 @@ def judged_flows(
             after[number] = observe_again(pair, after[number], set(after[number].facts) - done[number])
             done[number] |= _alive(before[number], after[number])
         judged = [(new, _flow_finding(old, new, known)) for old, new, known in zip(before, after, done, strict=True)]
-        # Another observation helps only where progress is the missing evidence.
+        # Another observation helps only where progress is the missing evidence, or a state that will not last.
         pending[:] = [
             number
             for number, (observation, finding) in enumerate(judged)
-            if finding.verdict != PROVEN
-            and not observation.away
-            and _unreplicated(observation)
-            and len(done[number]) < len(observation.facts)
+            if not observation.away
+            and (
+                any(part.rebalancing for part in observation.connectors.values())
+                or (
+                    finding.verdict != PROVEN
+                    and _unreplicated(observation)
+                    and len(done[number]) < len(observation.facts)
+                )
+            )
         ]
         return judged
 
