@@ -145,7 +145,7 @@ lint: venv link  ## ruff, yamllint, mypy, changelog, docs, ansible-lint
 	$(SAY) 'lint: yamllint'
 	@yamllint --strict .
 	@$(MAKE) --no-print-directory mypy
-	@$(if $(FAST),,$(MAKE) --no-print-directory antsibull-changelog antsibull-docs)
+	@$(if $(FAST),,$(MAKE) --no-print-directory antsibull-changelog antsibull-docs collected)
 	@$(MAKE) --no-print-directory ansible-lint
 
 .PHONY: antsibull-changelog
@@ -158,6 +158,13 @@ antsibull-changelog: venv link
 antsibull-docs: venv link
 	$(SAY) 'lint: collection docs'
 	@mkdir -p build/logs; HOME=$(ROOT)/build/logs antsibull-docs lint-collection-docs --plugin-docs --validate-collection-refs=all .
+
+# The long tests run seldom, so a renamed import would break them unseen.
+.PHONY: collected
+collected: venv link
+	$(SAY) 'lint: pytest --collect-only (what only long runs start)'
+	@pytest --collect-only --quiet $(sort $(wildcard tests/integration tests/kerberos tests/kubernetes tests/playbooks)) > build/logs/collected.log \
+	|| { tail -n 30 build/logs/collected.log; exit 1; }
 
 .PHONY: mypy
 mypy: venv link

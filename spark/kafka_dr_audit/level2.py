@@ -123,10 +123,10 @@ def explain(pairs: list[PartitionPair], context: AuditContext) -> tuple[list[Com
     specs = _specs(pairs, found, context.budget)
     if not specs:
         return list(found.values()), 0
-    left, again = _records("source", specs, context, found)
-    regions = _observed(specs, left, context, found)
+    records = _records(SIDES, specs, context, found)
+    regions = _observed(specs, records, context, found)
     _check_counts(regions)
-    again += sum(len(region.right) for _other, region in regions)
+    again = sum(len(region.left) + len(region.right) for _spec, region in regions)
     regions, searched = _searched(regions, context, found)
     _name(regions, found)
     return list(found.values()), again + searched
@@ -147,19 +147,16 @@ def _check_counts(regions: list[tuple[Spec, Region]]) -> None:
 
 
 def _observed(
-    specs: list[Spec], left: list[Records], context: AuditContext, found: Mapping[Scope, Compared]
+    specs: list[Spec], records: Mapping[str, list[Records]], context: AuditContext, found: Mapping[Scope, Compared]
 ) -> list[tuple[Spec, Region]]:
-    """Read the target's records. Online, read again until the missing records are replicated or time is up."""
+    """Compare. Online, read the target again until the missing records are replicated or time is up."""
     until = time.monotonic() + context.settle
     regions: dict[int, tuple[Spec, Region]] = {}
     waiting = list(range(len(specs)))
-    reached = specs
+    reached, right = specs, records["target"]
     while waiting:
-        right, _count = _records("target", reached, context, found)
-        later = dict(zip(waiting, _later(reached, context), strict=True))
-        for n, spec, records in zip(waiting, reached, right, strict=True):
-            words, untimed = later.get(n, (frozenset(), frozenset()))
-            regions[n] = spec, replace(_region(spec, left[n], records), later=words, untimed=untimed)
+        for n, spec, read, (words, untimed) in zip(waiting, reached, right, _later(reached, context), strict=True):
+            regions[n] = spec, replace(_region(spec, records["source"][n], read), later=words, untimed=untimed)
         _name([regions[n] for n in sorted(regions)], found)
         late = {
             (compared.scope, item.partition)
@@ -177,6 +174,7 @@ def _observed(
             )
             time.sleep(PAUSE)
             reached = _reaching([specs[n] for n in waiting], context)
+            right = _records(["target"], reached, context, found)["target"]
     return [regions[n] for n in sorted(regions)]
 
 
@@ -218,7 +216,7 @@ def _later(specs: list[Spec], context: AuditContext) -> list[tuple[frozenset[int
             place, end = spec.place("source"), spec.pair.span("source").end
             if ends[place] > end:
                 wanted.append((spec.scope, place, (end, ends[place])))
-    columns = _collect("source", wanted, context)
+    columns = _collect({"source": wanted}, context)["source"]
     found = []
     for spec in specs:
         rows = columns.get(spec.log("source")) if spec.growing else None
@@ -378,23 +376,29 @@ def _bulks(pair: PartitionPair, gaps: Mapping[str, tuple[int, int] | None], head
 
 
 def _records(
-    name: str, specs: Sequence[Spec], context: AuditContext, found: Mapping[Scope, Compared]
-) -> tuple[list[Records], int]:
-    """Return the records of each spec on one side, and the number of records that were read."""
-    wanted = [
-        (spec.scope, spec.place(name), (piece.start, piece.end))
-        for spec in specs
-        for piece in spec.pieces[name]
-        if piece.end > piece.start
-    ]
-    columns = _collect(name, wanted, context)
-    records = []
-    for spec in specs:
-        rows = columns.get(spec.log(name))
-        if rows is not None:
-            found[spec.scope].read[name, spec.pair.partition] = rows["offset"], rows["row"], rows["table"]
-        records.append(_of_spec(spec, name, rows))
-    return records, sum(len(rows["offset"]) for rows in columns.values())
+    names: Sequence[str], specs: Sequence[Spec], context: AuditContext, found: Mapping[Scope, Compared]
+) -> dict[str, list[Records]]:
+    """Return the records of each spec by side."""
+    columns = _collect(
+        {
+            name: [
+                (spec.scope, spec.place(name), (piece.start, piece.end))
+                for spec in specs
+                for piece in spec.pieces[name]
+                if piece.end > piece.start
+            ]
+            for name in names
+        },
+        context,
+    )
+    records: dict[str, list[Records]] = {name: [] for name in names}
+    for name in names:
+        for spec in specs:
+            rows = columns[name].get(spec.log(name))
+            if rows is not None:
+                found[spec.scope].read[name, spec.pair.partition] = rows["offset"], rows["row"], rows["table"]
+            records[name].append(_of_spec(spec, name, rows))
+    return records
 
 
 RangesToRead = Sequence[tuple[Scope, TopicPartition, tuple[int, int]]]
@@ -402,31 +406,32 @@ Columns = dict[tuple[str, TopicPartition], dict[str, Any]]
 
 
 def _collect(
-    name: str, wanted: RangesToRead, context: AuditContext, isolation: str = "", words: Sequence[int] | None = None
-) -> Columns:
-    """Return columns in the order of the log by (cluster, partition). One Spark job for each cluster and isolation.
+    wanted: Mapping[str, RangesToRead], context: AuditContext, isolation: str = "", words: Sequence[int] | None = None
+) -> dict[str, Columns]:
+    """Return columns in the order of the log by side, and by (cluster, partition).
 
-    ``words``: return only records with one of these fingerprints.
+    One Spark job for each side, cluster and isolation. ``words``: return only records with one of these fingerprints.
     """
-    found: Columns = {}
-    for cluster, declared in sorted({scope.read_from(name) for scope, _place, _ends in wanted}):
-        mine = [item for item in wanted if item[0].read_from(name) == (cluster, declared)]
-        whole = context.reader.whole(*timestamps([scope for scope, _place, _ends in mine], cluster, declared))
-        settings = context.plan.clusters[cluster]
-        reads = [
-            context.reader.details(context.reader.records(settings, isolation or declared, ranges), whole)
-            for ranges in _rounds(mine)
-        ]
-        rows = reduce(lambda one, other: one.union(other), reads)
-        if words is not None:
-            rows = rows.where(rows["whole"].isin(list(words)))
-        planned = sum(end - start for _scope, _place, (start, end) in mine)
-        table = context.collect({cluster: rows}, f"level 2, {cluster}", planned)[cluster]
+    frames, planned = {}, 0
+    for name, items in wanted.items():
+        for cluster, declared in {scope.read_from(name) for scope, _place, _ends in items}:
+            mine = [item for item in items if item[0].read_from(name) == (cluster, declared)]
+            whole = context.reader.whole(*timestamps([scope for scope, _place, _ends in mine], cluster, declared))
+            settings = context.plan.clusters[cluster]
+            reads = [
+                context.reader.details(context.reader.records(settings, isolation or declared, ranges), whole)
+                for ranges in _rounds(mine)
+            ]
+            rows = reduce(lambda one, other: one.union(other), reads)
+            frames[name, cluster, declared] = rows if words is None else rows.where(rows["whole"].isin(list(words)))
+            planned += sum(end - start for _scope, _place, (start, end) in mine)
+    found: dict[str, Columns] = {name: {} for name in wanted}
+    for (name, cluster, _declared), table in context.collect(frames, "level 2", planned).items():
         for (topic, partition), read in by_place(table, "offset", without=("key_sha256", "value_sha256")).items():
             # Two topic pairs may read the same records of one topic.
             once = np.unique(read["offset"], return_index=True)[1]
             columns = {column: values[once] for column, values in read.items()}
-            found[cluster, (context.names[topic], partition)] = {**columns, "table": table}
+            found[name][cluster, (context.names[topic], partition)] = {**columns, "table": table}
     return found
 
 
@@ -498,8 +503,9 @@ def _searched(
     if not wanted or len(words) > SEARCHED:
         return regions, 0
     signed = np.asarray(sorted(words), dtype=np.uint64).view(np.int64).tolist()
-    visible = _collect("source", list(wanted.values()), context, words=signed)
-    everything = _collect("source", list(wanted.values()), context, "read_uncommitted", signed)
+    ranges = {"source": list(wanted.values())}
+    visible = _collect(ranges, context, words=signed)["source"]
+    everything = _collect(ranges, context, "read_uncommitted", signed)["source"]
     enriched = []
     for spec, region in regions:
         origins = _known(visible.get(spec.log("source")))

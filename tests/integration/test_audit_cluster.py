@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from audits import run_audit, small_plan
-from kafka_dr_audit.session import CONNECTOR, default_cache
+from kafka_dr_audit.session import CONNECTORS, SPARK, default_cache
 from lab.lab import Lab
 from spark_cluster import standalone
 
@@ -44,7 +44,7 @@ def test_spark_submit_reports_its_master(lab: Lab, master: str, tmp_path: Path) 
     (tmp_path / "plan.json").write_text(json.dumps(small_plan(lab)))
     # This fetches the connector, as every audit does at its first run.
     assert run_audit(tmp_path / "plan.json", tmp_path / "first").returncode == 0
-    jars = ",".join(str(default_cache() / "jars" / name) for name in CONNECTOR)
+    jars = ",".join(str(default_cache() / "jars" / name) for name in CONNECTORS[SPARK])
     done = submit(tmp_path, "--master", master, "--conf", "spark.driver.host=127.0.0.1", "--jars", jars)
     assert done.returncode == 0, done.stderr
     assert "PROVEN" in done.stdout
