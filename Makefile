@@ -173,6 +173,7 @@ mypy: venv link
 	@MYPYPATH=spark mypy -p kafka_dr_audit
 	@MYPYPATH=roles/lab/files mypy -p aiven_api -p cm -p lab -p ledger -p strimzi
 	@MYPYPATH=roles/lab/files:spark:tests/support mypy tests/support molecule/docker molecule/shared molecule/strimzi
+	@MYPYPATH=roles/lab/files:spark:tests/support:tests/bench mypy tests/bench tests/chaos tests/compatibility
 
 .PHONY: ansible-lint
 ansible-lint: venv link

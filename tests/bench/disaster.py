@@ -22,7 +22,7 @@ ROUNDS = (20.0, 20.0, 20.0, 0.0)
 RATE = 5000
 # Seconds of records that B does not have.
 LAG_SECONDS = 2
-CLIENTS = [
+CLIENTS: list[dict[str, Any]] = [
     {"name": "payments-api", "role": "producer", "rate": RATE, "flush_seconds": 2, "max_in_flight": 20_000},
     {"name": "settlement", "role": "consumer", "group": "settlement"},
     # A group that has not read everything that B has: it shows when reading resumes, no matter which producer writes.

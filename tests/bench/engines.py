@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from kube_apiserver import missing
-from scenario import Scenario
+from scenario import Scenario, ScenarioError
 
 ENGINES = ("connect", "strimzi", "srm", "aiven")
 RATE, ROUNDS = 1000, 3
@@ -42,6 +42,12 @@ def measure(folder: Path, say: Callable[[str], None]) -> list[dict[str, Any]]:
     ]
 
 
+def _known(seconds: float | None, kind: str) -> float:
+    if seconds is None:
+        raise ScenarioError(f"The {kind} of a move is unknown.")
+    return seconds
+
+
 def _downtimes(folder: Path, engine: str, say: Callable[[str], None]) -> dict[str, float]:
     clients = [{"name": "payments-api", "role": "producer", "rate": RATE}]
     clients += [{"name": group, "role": "consumer", "group": group} for group in GROUPS]
@@ -59,7 +65,7 @@ def _downtimes(folder: Path, engine: str, say: Callable[[str], None]) -> dict[st
         scenario.stop()
         scenario.require_unharmed()
         return {
-            f"{name}.{kind}": statistics.median(scenario.downtime(report)[kind] for report in moves)
+            f"{name}.{kind}": statistics.median(_known(scenario.downtime(report)[kind], kind) for report in moves)
             for name, moves in reports.items()
             for kind in ("write_downtime_s", "read_downtime_s")
         }

@@ -18,7 +18,7 @@ import urllib.request
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from confluent_kafka import Consumer, ConsumerGroupTopicPartitions, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -61,10 +61,10 @@ class Limit:
         """Move all applications. Returns the seconds of each phase."""
         marks = [time.monotonic()]
 
-        def phase(work: Callable[[], Any]) -> Any:
-            result = work()
+        def phase(*steps: Callable[[], Any]) -> Any:
+            results = [step() for step in steps]
             marks.append(time.monotonic())
-            return result
+            return results[0]
 
         producers, consumers = self.scenario.names("producer"), self.scenario.names("consumer")
         phase(lambda: self.clients("stop", producers))
@@ -72,10 +72,10 @@ class Limit:
         asked = self.ask_to_stop(leave, enter)
         phase(lambda: self.clients("stop", consumers))
         list(asked)
-        phase(lambda: (self.stop_flow(leave, enter, ends), self.journal("barrier")))
+        phase(lambda: self.stop_flow(leave, enter, ends), lambda: self.journal("barrier"))
         phase(lambda: self.commit(enter))
         before = self.ends(enter, TOPIC)
-        phase(lambda: (self.journal("pnr"), self.start(enter, producers + consumers)))
+        phase(lambda: self.journal("pnr"), lambda: self.start(enter, producers + consumers))
         phase(lambda: self.until(lambda: self.ends(enter, TOPIC) != before, "no write arrived"))
         self.start_flow(leave, enter)
         return {name: marks[at + 1] - marks[at] for at, name in enumerate(PHASES)}
@@ -109,7 +109,7 @@ class Limit:
             record = reader.poll(5)
             if record is None or record.error():
                 raise RuntimeError(f"no record of {topic} on {alias}: {record and record.error()}")
-            found.setdefault(record.partition(), (record.key(), record.value()))
+            found.setdefault(cast("int", record.partition()), (record.key(), record.value()))
         reader.unassign()
         return found
 

@@ -133,11 +133,16 @@ def ask(pair: Scenario, wanted: Mapping[str, Any]) -> tuple[int, float]:
 def produce(servers: str, keys: Sequence[tuple[str, int]]) -> None:
     """Write some records to every partition."""
     refused: list[Any] = []
+
+    def on_delivery(error: Any, _message: object) -> None:
+        if error:
+            refused.append(error)
+
     producer = Producer({"bootstrap.servers": servers, "linger.ms": 50, "queue.buffering.max.messages": 1_000_000})
     for number in range(RECORDS):
         for topic, index in keys:
             text = f"{topic}/{index}/{number}".ljust(100, ".")
-            producer.produce(topic, text, partition=index, on_delivery=lambda error, _: error and refused.append(error))
+            producer.produce(topic, text, partition=index, on_delivery=on_delivery)
         producer.poll(0)
     # A record that was refused, such as for an unknown topic, is no longer in the queue that `flush` counts.
     if producer.flush(120) or refused:

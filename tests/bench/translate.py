@@ -52,7 +52,8 @@ def measure(clusters: Mapping[str, Any], say: Callable[[str], None] = lambda tex
     enable(clusters)
     pair = {"clusters": clusters, "topics": [TOPIC], "groups": [f"group-{number}" for number in range(GROUPS)]}
     params = {"pair": pair, "leave": "P", "enter": "B"}
-    seconds, found = [], {}
+    seconds: list[float] = []
+    found: dict[str, Any] = {}
     for _run in range(RUNS):
         found, took = module("dr_translation_info", params)
         seconds.append(took)

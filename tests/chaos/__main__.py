@@ -37,7 +37,7 @@ from lab.lab import Lab  # noqa: E402 - the lab is a program of its role
 from scenario import Scenario, totals  # noqa: E402
 
 FOLDER = ROOT / "build" / "chaos"
-CLIENTS = [
+CLIENTS: list[dict[str, Any]] = [
     {"name": "payments-api", "role": "producer", "rate": 500},
     {"name": "ledger-tx", "role": "transactional", "rate": 100, "abort_share": 0.2, "transaction_size": 20},
     {"name": "settlement", "role": "consumer", "group": "settlement"},

@@ -103,7 +103,8 @@ def test_a_partition_that_never_advances_refutes_no_matter_what_the_others_do() 
 @pytest.mark.parametrize("part", ["source", "checkpoint", "heartbeat"])
 def test_a_flow_is_observed_again_while_its_workers_rebalance(part: str, rebalancing: dict[str, Any]) -> None:
     """A worker reports UNASSIGNED for some seconds, and that says nothing about the flow."""
-    parts = {name: PartState(name, f"P->B.{name}", "RUNNING", ("RUNNING",)) for name in ("source", "checkpoint", "heartbeat")}
+    names = ("source", "checkpoint", "heartbeat")
+    parts = {name: PartState(name, f"P->B.{name}", "RUNNING", ("RUNNING",)) for name in names}
     over = replace(observe(a=DONE), connectors=parts)
     moves = replace(over, connectors={**parts, part: replace(parts[part], **rebalancing)})
     assert judge(moves, moves, over) == (PROVEN, [set(), set()])
