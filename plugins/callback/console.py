@@ -71,6 +71,8 @@ _WRAPPED = re.compile(r"^Task failed: (?:The filter plugin '[^']*' failed: )?")
 _WANTED = re.compile(r"(?P<found>.*?), (?:wanted|expected) (?P<wanted>.*)")
 # A further finding, about what the name before the colon stands for, such as a flow.
 _SUBJECT = re.compile(r"[\w>.-]+: ")
+# The first sentence of a next step.
+_UNCHANGED = "Nothing was changed."
 _WIDTH = 15
 
 
@@ -138,7 +140,10 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # Ansible has no type
         if not ignore_errors:
             # What undoes the run is no part of the phase.
             self._phase = ""
-            self._failures.append((result.host.get_name(), _name(result), result.result))
+            # The result of a loop only counts its items.
+            items = (item for item in result.result.get("results") or () if isinstance(item, Mapping))
+            failed = next((item for item in items if item.get("failed")), result.result)
+            self._failures.append((result.host.get_name(), _name(result), failed))
 
     def v2_runner_on_unreachable(self, result: Any) -> None:
         """Remember a host that Ansible cannot reach."""
@@ -209,6 +214,8 @@ def _block(text: str, error: Mapping[str, Any]) -> dict[str, str]:
     if stopped:
         block["task"], message = stopped["task"], stopped["message"]
     hint = " ".join(str(error.get("hint") or "").split())
+    if not hint and _UNCHANGED in message:
+        hint = _UNCHANGED  # the error of a filter is only text
     said, mark, more = message.partition(hint) if hint else (message, "", "")
     first, *rest = sentences(said.strip()) if not mark else [said.strip()]
     while rest and _SUBJECT.match(rest[0]):

@@ -43,7 +43,8 @@ options:
     default: {}
   unreachable:
     description:
-      - Hosts of the applications that do not respond, in words. An empty list means that all of them respond.
+      - Hosts of the applications that do not respond, and workloads that cannot be started, in words. An empty list
+        means that there are none.
       - If not set, the check C(clients) is C(UNKNOWN).
     type: list
     elements: str

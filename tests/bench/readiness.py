@@ -85,8 +85,11 @@ def prepare(pair: Scenario) -> dict[str, Any]:
 
 
 def shape(topics: int, groups: int, draw: random.Random) -> tuple[list[str], list[dict[str, Any]]]:
-    """The topics and the groups of a large pair. Each group reads ``TOPICS_PER_GROUP`` of the topics."""
-    names = [f"topic-{number:03d}" for number in range(topics)]
+    """The topics and the groups of a large pair. Each group reads ``TOPICS_PER_GROUP`` of the topics.
+
+    Names with dots are common, and as a pattern they are no plain text.
+    """
+    names = [f"shop.topic-{number:03d}" for number in range(topics)]
     return names, [
         {"name": f"group-{number:03d}", "topics": draw.sample(names, TOPICS_PER_GROUP)} for number in range(groups)
     ]

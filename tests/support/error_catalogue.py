@@ -30,6 +30,8 @@ PREFIXES = ("connect", "cm", "aiven", "kubernetes")
 #: What `dr_status` can wait for (``wait_for``): ``not_flowing`` and ``not_replicated`` are codes.
 WAITS = ("flowing", "replicated")
 LONG = 260
+# Who refuses a request, by the first word of the code. Others: Kafka Connect.
+_PEERS = {"cm": "Cloudera Manager", "kubernetes": "Kubernetes"}
 # Characters of all texts of one code that are shown without a selection.
 WHOLE = 2 * LONG
 #: Names of text that a message may end with, such as "... and 3 more". The page omits them.
@@ -326,7 +328,7 @@ def entries() -> dict[str, Entry]:
             add(code, path, [message], [])
         if indirect:
             for code, status in by_status(source):
-                peer = "Cloudera Manager" if code.startswith("cm_") else "Kafka Connect"
+                peer = _PEERS.get(code.partition("_")[0], "Kafka Connect")
                 add(code, path, [f"{peer} refused the request with {status}: <its message>."], [])
             for code, next_step in beside_hint(source):
                 add(code, path, [], [next_step])

@@ -118,6 +118,19 @@ def test_a_failure_is_one_block_before_the_recap(shown: tuple[CallbackModule, li
     ]
 
 
+def test_the_block_of_a_loop_is_that_of_its_failed_item(shown: tuple[CallbackModule, list[str]]) -> None:
+    plugin, lines = shown
+    error = {"code": "no_authorizer", "hint": "Set authorizer.class.name."}
+    items = [{"failed": False}, {"failed": True, "msg": "P has no authorizer.", "error": error}, {"skipped": True}]
+    plugin.v2_runner_on_failed(result(task("dr_rights", "Grant"), msg="One or more items failed", results=items))
+    plugin.v2_playbook_on_stats(Stats(failures=1))
+    assert lines[:3] == [
+        "FAILED: Grant",
+        "  found      P has no authorizer.",
+        "  next step  Set authorizer.class.name.",
+    ]
+
+
 @pytest.mark.parametrize(
     ("message", "error", "block"),
     [
@@ -146,6 +159,16 @@ def test_a_failure_is_one_block_before_the_recap(shown: tuple[CallbackModule, li
             {
                 "found": "P->B: no topic Orders. B->P: no topic Orders.",
                 "next step": "Run enable.",
+                "read more": "docs/troubleshooting.md",
+            },
+        ),
+        # All problems of an inventory are findings.
+        (
+            "The inventory is not usable: A is unknown. Did you mean B? C is missing. Nothing was changed. See it.",
+            {},
+            {
+                "found": "The inventory is not usable: A is unknown. Did you mean B? C is missing.",
+                "next step": "Nothing was changed. See it.",
                 "read more": "docs/troubleshooting.md",
             },
         ),

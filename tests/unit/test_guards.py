@@ -133,6 +133,8 @@ def unguarded(file: str, before: dict[str, Any] | None, task: dict[str, Any]) ->
         return None
     if short == "client_control" and task[name]["clients"] == []:
         return None  # only connects to the host
+    if short == "client_workload" and task.get("check_mode") is True:
+        return None  # only reads
     passed = (task[name] or {}).get("guard")
     if file in ELSEWHERE and passed == ELSEWHERE[file]:
         return None if is_proof(before) or file not in PROVES_FIRST else "no proof stands before it"

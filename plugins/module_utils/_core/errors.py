@@ -35,16 +35,21 @@ def one_text(*texts: str) -> str:
 
 
 def with_alias(text: str, endpoint: str, clusters: Mapping[str, Any]) -> str:
-    """Add the cluster's alias after its address in ``text``, once. ``clusters``: by alias, as in the inventory."""
+    """Add the cluster's alias after its address in ``text``, once. ``clusters``: by alias, as in the inventory.
+
+    An address that clusters share, such as that of an API server, names none of them.
+    """
+    found = []
     for alias, cluster in clusters.items():
         known = cluster if isinstance(cluster, Mapping) else {}
         # An engine's section of a cluster has its address in `url`.
         urls = [value.get("url") for value in known.values() if isinstance(value, Mapping)]
         workers = (known.get("connect_url") or "").replace(" ", "").split(",")
         if endpoint and endpoint in (known.get("bootstrap_servers"), *workers, *urls):
-            named = f'"{endpoint}" ({alias})'
-            return text if named in text else text.replace(f'"{endpoint}"', named, 1)
-    return text
+            found.append(f'"{endpoint}" ({alias})')
+    if len(found) != 1 or found[0] in text:
+        return text
+    return text.replace(f'"{endpoint}"', found[0], 1)
 
 
 class DrError(Exception):

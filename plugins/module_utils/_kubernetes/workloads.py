@@ -118,8 +118,8 @@ class Workload:
             raise DrError(
                 "replicas_unknown",
                 f"The {self.title} has 0 replicas and no annotation {REPLICAS}: this collection did not stop it.",
-                f"Set the annotation to the number of replicas to start: kubectl annotate {self._kind.plural}"
-                f" {self._name} {REPLICAS}=N.",
+                f"Set the annotation to the number of replicas to start: kubectl -n {self._namespace} annotate"
+                f" {self._kind.plural} {self._name} {REPLICAS}=N.",
                 self._api.url,
             )
         return int(remembered)

@@ -655,7 +655,7 @@ def _presynced(facts: Facts) -> Finding:
 def _controllable(facts: Facts) -> Finding:
     if facts.clients is None:
         return _not_known(facts, "clients")
-    return _none_of(list(facts.clients), "every host of the applications responds (no command or unit was tried)")
+    return _none_of(list(facts.clients), "every host and workload of the applications responds (none was stopped or started)")
 
 
 CHECKS = (
@@ -676,14 +676,14 @@ CHECKS = (
         "workers_to",
         "Do the workers of the flow to {y} respond?",
         _workers_answer("y"),
-        "Start the workers, or correct connect_url. A cutover needs them to stop the flow and to read its offsets.",
+        "Start the workers, or correct their address or login. A cutover needs them to stop the flow and to read its offsets.",
         ("cluster_to",),
     ),
     Check(
         "workers_from",
         "Do the workers of the flow to {x} respond?",
         _workers_answer("x"),
-        "Start the workers, or correct connect_url. Failback is impossible without them.",
+        "Start the workers, or correct their address or login. Failback is impossible without them.",
         ("cluster_from",),
         (CONTROLLED,),
     ),
@@ -820,8 +820,9 @@ CHECKS = (
         _in_no_flow(
             "rivals", '{flow}: "{found}" replicates the same topics', "no other connector replicates the same topics"
         ),
-        "Name the other connector in kafka_dr_adopt and run enable, which takes over its offsets. If you only stop or"
-        " delete one of the two, the other one replicates every record again.",
+        "Name the other connector in kafka_dr_adopt and run enable, which takes over its offsets (for a"
+        " KafkaMirrorMaker2, see docs/kubernetes.md first). If you only stop or delete one of the two, the other one"
+        " replicates every record again.",
         ("workers_to", "workers_from", "topics", "journal"),
     ),
     Check(
@@ -1024,8 +1025,9 @@ CHECKS = (
     ),
     Check(
         "clients",
-        "Can the playbooks reach the hosts of the applications?",
+        "Can the playbooks reach the hosts and workloads of the applications?",
         _controllable,
-        "Check that Ansible can reach the hosts in the inventory and that they have the commands.",
+        "Check that Ansible can reach the hosts in the inventory and that they have the commands, or do what the reason"
+        " says of a workload.",
     ),
 )

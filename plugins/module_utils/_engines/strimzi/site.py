@@ -153,7 +153,8 @@ class Site:
                 "rights_missing",
                 f'The account of kafka_dr_strimzi may not {"; ".join(missing)} in the namespace "{self.namespace}" of'
                 f' "{self.api.url}".',
-                "Apply the Role and the RoleBinding of docs/kubernetes.md, then start the same playbook again.",
+                "Check the key namespace, apply the Role and the RoleBinding of docs/kubernetes.md, then start the same"
+                " playbook again.",
                 self.api.url,
             )
 
