@@ -8,6 +8,7 @@ A stand-in for the kubelet runs the process of each pod: a ledger client that re
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -141,14 +142,25 @@ def test_a_missing_endpoint_is_refused_before_an_application_stops(pair: Scenari
     assert pair.kubernetes is not None
     kube = pair.kubernetes.kube
     content = (kube.get(f"{MAPS}/payments-kafka") or {})["data"]
+    assert _clients_check(pair)["answer"] == "YES"
     kube.call("DELETE", f"{MAPS}/payments-kafka")
+    check = _clients_check(pair)
     done = pair.playbook("failover_cutoff", {"kafka_dr_confirm": "B"}, expect=2)
     kube.call("POST", MAPS, {"metadata": {"name": "payments-kafka"}, "data": content})
     text = " ".join(done["output"].split())
     assert f"{SHOP}/payments-kafka" in text
     assert "does not exist" in text
     assert beginning("stop_producers") not in done["output"]
+    assert check["answer"] == "NO"
+    assert f"{SHOP}/payments-kafka" in check["found"]
     require_home(pair, "P")
+
+
+def _clients_check(pair: Scenario) -> dict[str, Any]:
+    pair.playbook("readiness")
+    rows = json.loads((pair.reports / "readiness.json").read_text())["checks"]
+    found: dict[str, Any] = next(row for row in rows if row["name"] == "clients")
+    return found
 
 
 def test_the_ledgers_have_every_record_once(pair: Scenario) -> None:
