@@ -655,7 +655,9 @@ def _presynced(facts: Facts) -> Finding:
 def _controllable(facts: Facts) -> Finding:
     if facts.clients is None:
         return _not_known(facts, "clients")
-    return _none_of(list(facts.clients), "every host and workload of the applications responds (none was stopped or started)")
+    return _none_of(
+        list(facts.clients), "every host and workload of the applications responds (none was stopped or started)"
+    )
 
 
 CHECKS = (
@@ -676,7 +678,8 @@ CHECKS = (
         "workers_to",
         "Do the workers of the flow to {y} respond?",
         _workers_answer("y"),
-        "Start the workers, or correct their address or login. A cutover needs them to stop the flow and to read its offsets.",
+        "Start the workers, or correct their address or login. A cutover needs them to stop the flow and to read its"
+        " offsets.",
         ("cluster_to",),
     ),
     Check(
