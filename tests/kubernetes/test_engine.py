@@ -55,6 +55,20 @@ def test_a_stop_is_proven_with_the_offsets_from_after_it(place: Place) -> None:
     until(lambda: place.workers.states()[MADE] == ("RUNNING", 2))
 
 
+@VERSIONS
+def test_a_stop_that_is_only_requested_lists_no_offsets_and_the_next_stop_proves_it(place: Place) -> None:
+    """A worker lists offsets only after a rebalance, and the operator would stop no other connector meanwhile."""
+    place.running()
+    listed = place.workers.calls.count(("GET", f"/connectors/{MADE}/offsets"))
+    assert place.engine().stop("P", "B", True, BOUNDS, check=False, awaited=()).failure is None
+    until(lambda: place.workers.states()[MADE] == ("STOPPED", 0))
+    assert place.workers.calls.count(("GET", f"/connectors/{MADE}/offsets")) == listed
+    engine = place.engine()
+    assert engine.stop("P", "B", True, BOUNDS, check=False).failure is None
+    assert engine.rest("P", "B").unproven([SOURCE]) == []
+    assert engine.observe("P", "B").last_replicated_offset == ALL
+
+
 def test_a_connector_that_was_started_again_by_rest_is_stopped_although_its_status_shows_a_stop(place: Place) -> None:
     place.running()
     assert place.engine().stop("P", "B", True, BOUNDS, check=False).failure is None

@@ -62,8 +62,8 @@ class ConnectorClient(Protocol):
     def taken(self, name: str) -> list[str]:
         """Why a stop of a connector that :meth:`connectors` listed last would be refused, one sentence each."""
 
-    def stop(self, name: str) -> None:
-        """Request the state STOPPED, which the connector reaches later."""
+    def stop(self, name: str, awaited: bool = True) -> None:
+        """Request the state STOPPED, which the connector reaches later. ``awaited``: the caller waits for it."""
 
     def resume(self, name: str) -> None:
         """Request the state RUNNING, which the connector reaches later."""

@@ -229,7 +229,7 @@ class Reconciler:
         elif action == "update":
             self._rest.configure(desired.name, merged_config(desired, actual))
         elif action == "stop":
-            self._rest.stop(desired.name)
+            self._rest.stop(desired.name, desired.part in self._awaited)
         elif action == "resume":
             self._rest.resume(desired.name)
         elif action == "restart":

@@ -155,8 +155,9 @@ class ConnectClient(Transport):
         del name
         return []
 
-    def stop(self, name: str) -> None:
+    def stop(self, name: str, awaited: bool = True) -> None:
         """Request the state STOPPED, which the connector reaches later."""
+        del awaited
         self.call("PUT", quoted("connectors", name, "stop"))
 
     def resume(self, name: str) -> None:

@@ -30,7 +30,7 @@ class Client:
         self.found = {part: Connector(part, "RUNNING", (Task(0, "RUNNING"),), {}) for part in PARTS}
         self.stops: list[str] = []
 
-    def stop(self, name: str) -> None:
+    def stop(self, name: str, awaited: bool = True) -> None:
         try:
             self.meeting.wait(5.0)
         except BrokenBarrierError:

@@ -164,6 +164,16 @@ def test_a_stop_is_proven(operator: LateOperator, server: KubeServer) -> None:
     assert operator.now - began > BOUNDS.timeout
 
 
+def test_a_stop_that_was_requested_before_is_proven(operator: LateOperator, server: KubeServer) -> None:
+    prompt(operator, server, "RUNNING")
+    assert engine(server).stop("P", "B", True, Bounds(1.0), check=False, awaited=()).failure is None
+    assert operator.workers.states()[MADE] == ("RUNNING", 2)
+    later = engine(server)
+    assert later.stop("P", "B", True, BOUNDS, check=False).failure is None
+    assert operator.workers.states()[MADE] == ("STOPPED", 0)
+    assert later.rest("P", "B").unproven([SOURCE]) == []
+
+
 def test_all_parts_are_started(operator: LateOperator, server: KubeServer) -> None:
     prompt(operator, server, "STOPPED")
     pair = PairSpec.of(

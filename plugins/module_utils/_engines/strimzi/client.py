@@ -108,6 +108,11 @@ class StrimziClient:
         resource = self._resources.find(name)
         return None if resource is None else connector_of(resource)
 
+    def asked_to_stop(self, name: str) -> bool:
+        """Whether the specification wants the connector stopped. Proves nothing about the worker."""
+        found = self.find(name)
+        return found is not None and found.state == "STOPPED"
+
     def task_configs(self, name: str) -> list[dict[str, str]]:
         """Empty: no resource shows the configuration of tasks."""
         del name
@@ -149,9 +154,17 @@ class StrimziClient:
         self._creation.await_stopped(resource)
         self._proving.begin(name, config_patch(resource, config))
 
-    def stop(self, name: str) -> None:
-        """Set the state to stopped, and ask for a look in the same patch."""
-        self._set_state(name, "stopped")
+    def stop(self, name: str, awaited: bool = True) -> None:
+        """Set the state to stopped. If the caller waits for it, ask for a look in the same patch.
+
+        Without a look the operator goes on to the next connector at once: a worker lists no offsets before it has
+        stopped (0.7 to 1.4 s, measured).
+        """
+        if awaited:
+            self._set_state(name, "stopped")
+        else:
+            self._looks.settle(name)
+            self._resources.change(name, self._state(name, "stopped"), {})
 
     def resume(self, name: str) -> None:
         """Set the state to running, and ask for a look in the same patch."""
@@ -159,8 +172,11 @@ class StrimziClient:
 
     def _set_state(self, name: str, state: str) -> None:
         self.prove([name])
+        self._proving.begin(name, self._state(name, state))
+
+    def _state(self, name: str, state: str) -> dict[str, Any]:
         older = {"pause": None} if "pause" in (self._resources.require(name).get("spec") or {}) else {}
-        self._proving.begin(name, {"state": state, **older})
+        return {"state": state, **older}
 
     def restart_failed(self, name: str) -> None:
         """Restart the connector and its tasks if they failed."""

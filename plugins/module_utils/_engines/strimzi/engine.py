@@ -131,9 +131,12 @@ class StrimziEngine(ConnectEngine):
         A status alone can show a stop that was undone since: the operator corrects that only after up to 120 s.
         """
         bounds = _patient(bounds)
-        result = super().stop(source, target, final, bounds, check, awaited)
         client = self.rest(source, target)
         names = [self.name(source, target, part) for part in awaited if final or part == "checkpoint"]
+        if not check:
+            # Their status may be late as well, so it is not awaited first.
+            client.prove(name for name in names if client.asked_to_stop(name))
+        result = super().stop(source, target, final, bounds, check, awaited)
         if check or result.failure is not None or not client.unproven(names):
             return result
         client.prove(names)
