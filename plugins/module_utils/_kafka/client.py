@@ -144,6 +144,8 @@ class Kafka:
         self.seen_ends: dict[Partition, int] = {}
         # Cache of latest.read_latest(): by topic its id, the offset up to which it was read, and the values.
         self.seen_latest: dict[str, tuple[str, int, dict[str, dict[str, Any]]]] = {}
+        # Consumers that only look up offsets, by isolation level: a new one first reads where each partition is led.
+        self._offset_readers: dict[str, Consumer] = {}
 
     def _note(self, error: KafkaError) -> None:
         if error.name() in _LOUD_ERRORS:
@@ -157,6 +159,7 @@ class Kafka:
         if keep:
             self._former.append((now, self.admin))
         self.admin = self._connected()
+        self._offset_readers.clear()
 
     def _connected(self) -> AdminClient:
         try:
@@ -282,6 +285,16 @@ class Kafka:
                 **more,
             }
         )
+
+    def offset_reader(self, isolation: str) -> Consumer:
+        """Return the consumer that looks up offsets with this isolation level. Callers do not close it."""
+        if isolation not in self._offset_readers:
+            self._offset_readers[isolation] = self.consumer(isolation)
+        return self._offset_readers[isolation]
+
+    def forget_offset_reader(self, isolation: str) -> None:
+        """Use a new one from now on: the present one may not know that a partition has another leader."""
+        self._offset_readers.pop(isolation, None)
 
     def producer(self, **more: Any) -> Producer:
         """Return an idempotent producer with acks=all."""

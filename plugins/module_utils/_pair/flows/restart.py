@@ -33,7 +33,7 @@ from ..._core.partition import Partition
 from ..._core.resources.topic_ids import recreated
 from ..._kafka.connect_offsets import ConnectOffsets
 from ..._kafka.records import last_data_records
-from ..._kafka.topics import describe, names
+from ..._kafka.topics import names
 from ..._module import Result
 from ..connections.clusters import both, on_each
 from ..journal.copies import read_state
@@ -67,13 +67,12 @@ def flow_start(request: FlowStartRequest, check: bool) -> Result:
     """Refuse stored offsets that do not fit. With ``forget``, delete those of the topics in ``copy_again``."""
     pair = Pair(request.pair, request.flows, request.request_timeout)
     flows = dict.fromkeys(pair.flows)
-    state, (ids, at_rest) = both(
+    on_each(pair.kafka, pair.partitions)
+    state, at_rest = both(
         lambda: read_state(pair.kafka, pair.spec),
-        lambda: both(
-            lambda: on_each(pair.kafka, lambda alias: _ids(pair, alias)),
-            lambda: on_each(flows, lambda flow: _observe_at_rest(pair, flow)),
-        ),
+        lambda: on_each(flows, lambda flow: _observe_at_rest(pair, flow)),
     )
+    ids = {alias: pair.topic_ids(alias) for alias in pair.kafka}
     observations = on_each(flows, lambda flow: _observe(pair, flow, at_rest[flow], state))
     starts = [
         start
@@ -147,7 +146,7 @@ def replica_starts(
 
     ``topic_ids`` and ``unreplicated_below`` are those of the journal (see ``JournalFacts``).
     """
-    source, ids = observation.connectors["source"], _ids(pair, observation.target)
+    source, ids = observation.connectors["source"], pair.topic_ids(observation.target)
     takes = next((topic_filter for topic_filter in source.filters if topic_filter.kind == "topics"), None)
     starts = {}
     for key, facts in observation.facts.items():
@@ -198,11 +197,6 @@ def compared(pair: Pair, observation: FlowObservation, starts: Mapping[Partition
         )
         for key, start in sorted(starts.items())
     ]
-
-
-def _ids(pair: Pair, alias: str) -> dict[str, str]:
-    states = describe(pair.kafka[alias], pair.partitions(alias))
-    return {name: state.topic_id for name, state in states.items() if state is not None and state.topic_id}
 
 
 def _begun(

@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from ..._core.errors import DrError
@@ -18,7 +18,7 @@ from ..._core.partition import Partition, Range, Ranges
 from ..._core.verdict import UNKNOWN
 from ..._engines.base import FlowState, PartState
 from ..._kafka.records import Record, has_data
-from ..._kafka.topics import log_ranges
+from ..._kafka.topics import log_ends, log_ranges
 from ..connections.clusters import both, on_each
 from .last_records import LastRecords, age, heartbeat_age, same_content
 from .pair import ISOLATION, Pair
@@ -101,7 +101,7 @@ def observe_flow(
     source_log, replica_log = both(
         lambda: log_ranges(pair.kafka[source], keys), lambda: log_ranges(pair.kafka[target], replicas)
     )
-    high = log_ranges(pair.kafka[source], keys, "read_uncommitted") if tails else {}
+    high = log_ends(pair.kafka[source], keys) if tails else {}
     last = LastRecords(pair.kafka) if tails else None
     return combine(pair, (source, target), observed, heartbeat, source_log, replica_log, high, last)
 
@@ -124,10 +124,13 @@ def combine(
     heartbeat: float | None,
     source_log: Ranges,
     replica_log: Ranges,
-    high: Ranges,
+    high: Mapping[Partition, int],
     last: LastRecords | None,
 ) -> FlowObservation:
-    """Combine the parts of an observation. ``last``: compare the tails with these records; None: do not compare."""
+    """Combine the parts of an observation.
+
+    ``high``: high watermarks by source partition. ``last``: compare the tails with these records; None: do not compare.
+    """
     source, target = flow
     last_replicated_offset = engine_state.last_replicated_offset
     waiting: dict[Partition, Range] = {}
@@ -159,7 +162,7 @@ def combine(
             data_after=False if key not in waiting else data.get(key),
             replica_end=None if replica is None else replica[1],
             tail_replicated=tail_replicated.get(key),
-            high=high[key][1] if key in high else None,
+            high=high.get(key),
         )
     counts = pair.partitions(source)
     return FlowObservation(

@@ -61,6 +61,11 @@ class Pair:
             self._counts[alias] = {name: None if state is None else state.partitions for name, state in states.items()}
         return self._counts[alias]
 
+    def topic_ids(self, alias: str) -> dict[str, str]:
+        """Return the ids of those topics, originals and replicas, that have one on ``alias``."""
+        self.partitions(alias)
+        return {state.name: state.topic_id for state in self._states[alias] if state.topic_id}
+
     def present(self, alias: str) -> list[str]:
         """Return the names of those topics, originals and replicas, that exist on ``alias``."""
         return [name for name, count in self.partitions(alias).items() if count is not None]

@@ -134,7 +134,8 @@ def flow_in(snapshot: PairSnapshot, pair: Pair, source: str, target: str) -> Flo
     engine_state = unwrap(snapshot.engines[source, target])
     source_log = snapshot.ranges(source, pair.existing(source, pair.topics))
     replica_log = snapshot.ranges(target, pair.existing(target, pair.replicas(source)))
-    high = snapshot.ranges(source, source_log, high=True) if source in snapshot.high else {}
+    ranges = snapshot.ranges(source, source_log, high=True) if source in snapshot.high else {}
+    high = {key: end for key, (_start, end) in ranges.items()}
     heartbeat = (
         snapshot.heartbeat_age(target, pair.naming.heartbeats(source))
         if pair.engine.application is None
