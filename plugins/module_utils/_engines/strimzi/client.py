@@ -110,8 +110,8 @@ class StrimziClient:
 
     def asked_to_stop(self, name: str) -> bool:
         """Whether the specification wants the connector stopped. Proves nothing about the worker."""
-        found = self.find(name)
-        return found is not None and found.state == "STOPPED"
+        connector = self.find(name)
+        return connector is not None and connector.state == "STOPPED"
 
     def task_configs(self, name: str) -> list[dict[str, str]]:
         """Empty: no resource shows the configuration of tasks."""
