@@ -270,7 +270,8 @@ def test_every_fence_says_what_is_in_it() -> None:
 
 def options(role: str) -> dict[str, Any]:
     specs = yaml.safe_load((ROOT / "roles" / role / "meta" / "argument_specs.yml").read_text(encoding="utf-8"))
-    return {name: option for entry in specs["argument_specs"].values() for name, option in entry["options"].items()}
+    entries = specs["argument_specs"].values()
+    return {name: option for entry in entries for name, option in entry.get("options", {}).items()}
 
 
 def variables_of(text: str) -> dict[str, str]:

@@ -19,7 +19,16 @@ from ..._kafka.groups import read
 from ..._kafka.records import data_after
 from .pair import ISOLATION, Pair
 
-__all__ = ["GroupStatus", "Groups", "group_statuses", "names_of", "observe_groups", "read_groups", "topics_of"]
+__all__ = [
+    "GroupStatus",
+    "Groups",
+    "group_statuses",
+    "names_of",
+    "observe_groups",
+    "observe_readers",
+    "read_groups",
+    "topics_of",
+]
 
 Groups = tuple[dict[str, GroupState], dict[str, dict[Partition, int]]]
 
@@ -58,6 +67,22 @@ def observe_groups(pair: Pair, alias: str, topics: Iterable[str]) -> dict[str, G
     )
 
 
+def observe_readers(pair: Pair, alias: str) -> dict[str, GroupStatus]:
+    """Observe the groups with members on ``alias``, on the topics that they read. Nothing else is read."""
+    states, commits = read_groups(pair, alias)
+    readers = {group: state for group, state in states.items() if state.active}
+    names = {name for group in readers for name in _scope(pair, alias, readers[group], commits[group])}
+    ranges = pair.ranges(alias, names)
+    return group_statuses(
+        pair,
+        alias,
+        names,
+        (readers, commits),
+        ranges,
+        lambda places: data_after(pair.kafka[alias], places, ranges, ISOLATION),
+    )
+
+
 def group_statuses(
     pair: Pair,
     alias: str,
@@ -72,7 +97,7 @@ def group_statuses(
     """
     states, commits = groups
     partitions = by_topic(ranges)
-    names = {group: names_of(pair, group, alias, {*commits[group], *states[group].assigned}) for group in pair.groups}
+    names = {group: _scope(pair, alias, states[group], commits[group]) for group in pair.groups if group in states}
     scopes = {
         group: [key for name in sorted(scope) for key in partitions.get(name, ())] for group, scope in names.items()
     }
@@ -98,6 +123,10 @@ def group_statuses(
             members_named(state),
         )
     return statuses
+
+
+def _scope(pair: Pair, alias: str, state: GroupState, commits: Iterable[Partition]) -> set[str]:
+    return names_of(pair, state.group, alias, {*commits, *state.assigned})
 
 
 def topics_of(pair: Pair, group: str, alias: str, used: Iterable[Partition]) -> list[str]:

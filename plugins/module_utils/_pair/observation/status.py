@@ -28,7 +28,7 @@ from ..._module import Result
 from ..connections.clusters import both, on_each
 from .flows import FlowObservation, observe_again, observe_flows
 from .foreign_writers import foreign_records, replication_loop
-from .groups import GroupStatus, observe_groups
+from .groups import GroupStatus, observe_groups, observe_readers
 from .pair import Pair
 from .patterns import unjoined
 
@@ -220,7 +220,7 @@ def _wait_replicated(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any
         missing = [f"{observation.name}: {problem}" for observation in observations for problem in observation.problems]
         missing += [text for observation in observations for text in _unreplicated(observation)]
         # After the flows: these may have replicated the last records that a group must read.
-        groups = {side: _group_statuses(pair, side)} if side else {}
+        groups = {side: observe_readers(pair, side)} if side else {}
         unread = {
             name: text
             for name, observation in groups.get(side, {}).items()
@@ -437,9 +437,9 @@ def _unreplicated(observation: FlowObservation) -> list[str]:
 
 
 def _unread(group: str, alias: str, observation: GroupStatus) -> str:
-    """Describe what a group with members has not read; "": nothing. A group without members is not waited for."""
+    """Describe what a group with members has not read; "": nothing."""
     unread = [key for key, done in sorted(observation.read_to_end.items()) if done is not True]
-    if not unread or observation.state in ("EMPTY", "DEAD"):
+    if not unread:
         return ""
     named = [f"{key}: {_distance(observation.left.get(key))}" for key in unread[:3]]
     more = f", and {len(unread) - 3} more" if len(unread) > 3 else ""
