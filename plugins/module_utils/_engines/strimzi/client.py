@@ -12,6 +12,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from ..._connect.rest import Connector
@@ -109,9 +110,11 @@ class StrimziClient:
         return None if resource is None else connector_of(resource)
 
     def asked_to_stop(self, name: str) -> bool:
-        """Whether the specification wants the connector stopped. Proves nothing about the worker."""
-        connector = self.find(name)
-        return connector is not None and connector.state == "STOPPED"
+        """Whether the specification wants the connector stopped, which proves nothing. False: not, or unknown."""
+        with suppress(DrError):  # the stop reports it
+            connector = self.find(name)
+            return connector is not None and connector.state == "STOPPED"
+        return False
 
     def task_configs(self, name: str) -> list[dict[str, str]]:
         """Empty: no resource shows the configuration of tasks."""
