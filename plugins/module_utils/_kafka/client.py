@@ -288,9 +288,10 @@ class Kafka:
 
     def offset_reader(self, isolation: str) -> Consumer:
         """Return the consumer that looks up offsets with this isolation level. Callers do not close it."""
-        if isolation not in self._offset_readers:
-            self._offset_readers[isolation] = self.consumer(isolation)
-        return self._offset_readers[isolation]
+        reader = self._offset_readers.get(isolation)
+        if reader is None:  # another thread may forget it at any time
+            reader = self._offset_readers[isolation] = self.consumer(isolation)
+        return reader
 
     def forget_offset_reader(self, isolation: str) -> None:
         """Use a new one from now on: the present one may not know that a partition has another leader."""
