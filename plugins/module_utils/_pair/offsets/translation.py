@@ -93,8 +93,7 @@ class Translation:
             self._since = time.monotonic()
             self._earlier = committed_offsets(self.pair.kafka[self.x], self.pair.groups)
         forward, back = self._replicated_observations()
-        # Both only read. If both refuse, the reason of the first one is raised.
-        _required, (x_groups, y_groups) = both(lambda: self._require_barrier(forward), self._idle_groups)
+        x_groups, y_groups = self._idle_groups()
         y_ranges = self.pair.ranges(self.y, _entered_topics(self.pair, self.x))
         evidence = Evidence(self.pair, self.x, self.y, forward, back, x_groups, y_groups, y_ranges)
         rows, records = find_offsets(evidence, self._journal)
@@ -130,7 +129,9 @@ class Translation:
         (R14).
         """
         if self._request.final:
-            return both(self._observe_drained, self._observe_back)
+            forward, back = both(self._observe_drained, self._observe_back)
+            _require_barrier(self.pair, forward, self._request.replicated)
+            return forward, back
         commits: dict[Partition, int] = {}
         for status in observe_groups(self.pair, self.x, self.pair.topics).values():
             for key, commit in status.commits.items():
@@ -149,10 +150,6 @@ class Translation:
                 "Check the flow's source connector, then start the same playbook again.",
             )
         return waited.state, self._observe_back()
-
-    def _require_barrier(self, forward: FlowObservation) -> None:
-        if self._request.final:
-            _require_barrier(self.pair, forward, self._request.replicated)
 
     def _observe_back(self) -> FlowObservation | None:
         if not self.pair.naming.one_flow_at_a_time:
