@@ -44,7 +44,7 @@ options:
     description:
       - Alias of the cluster on which O(wait_for=replicated) also waits until the groups with members have read
         everything.
-      - A group without members cannot read, so the module does not wait for it.
+      - A group without members cannot read, so the module does not wait for it and does not return it.
     type: str
   groups_timeout:
     description:

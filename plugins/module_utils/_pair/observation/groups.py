@@ -70,16 +70,17 @@ def observe_groups(pair: Pair, alias: str, topics: Iterable[str]) -> dict[str, G
 def observe_readers(pair: Pair, alias: str) -> dict[str, GroupStatus]:
     """Observe the groups with members on ``alias``, on the topics that they read. Nothing else is read."""
     states, commits = read_groups(pair, alias)
-    readers = {group: state for group, state in states.items() if state.active}
-    names = {name for group in readers for name in _scope(pair, alias, readers[group], commits[group])}
+    readers = [group for group in pair.groups if states[group].active]
+    names = {name for group in readers for name in _scope(pair, alias, states[group], commits[group])}
     ranges = pair.ranges(alias, names)
     return group_statuses(
         pair,
         alias,
         names,
-        (readers, commits),
+        (states, commits),
         ranges,
         lambda places: data_after(pair.kafka[alias], places, ranges, ISOLATION),
+        only=readers,
     )
 
 
@@ -90,14 +91,17 @@ def group_statuses(
     groups: Groups,
     ranges: Ranges,
     has_data_after: Callable[[Iterable[PartitionOffset]], Mapping[PartitionOffset, bool | None]],
+    only: Iterable[str] | None = None,
 ) -> dict[str, GroupStatus]:
     """Combine states and committed offsets with ``ranges``, which were read afterwards.
 
-    ``has_data_after`` returns for each (partition, offset) whether a data record is at or after the offset.
+    ``has_data_after`` returns for each (partition, offset) whether a data record is at or after the offset. ``only``:
+    groups to return instead of all groups of the pair.
     """
     states, commits = groups
     partitions = by_topic(ranges)
-    names = {group: _scope(pair, alias, states[group], commits[group]) for group in pair.groups if group in states}
+    wanted = pair.groups if only is None else only
+    names = {group: _scope(pair, alias, states[group], commits[group]) for group in wanted}
     scopes = {
         group: [key for name in sorted(scope) for key in partitions.get(name, ())] for group, scope in names.items()
     }
