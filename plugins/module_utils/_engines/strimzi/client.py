@@ -30,6 +30,7 @@ from .resources import (
     mirror_connectors,
     plain_secrets,
     resource_name,
+    state_patch,
 )
 from .site import Site
 from .stored_offsets import OffsetReader, OffsetsTopic, OffsetWork
@@ -167,7 +168,7 @@ class StrimziClient:
             self._set_state(name, "stopped")
         else:
             self._looks.settle(name)
-            self._resources.change(name, self._state(name, "stopped"), {})
+            self._resources.change(name, state_patch(self._resources.require(name), "stopped"), {})
 
     def resume(self, name: str) -> None:
         """Set the state to running, and ask for a look in the same patch."""
@@ -175,11 +176,7 @@ class StrimziClient:
 
     def _set_state(self, name: str, state: str) -> None:
         self.prove([name])
-        self._proving.begin(name, self._state(name, state))
-
-    def _state(self, name: str, state: str) -> dict[str, Any]:
-        older = {"pause": None} if "pause" in (self._resources.require(name).get("spec") or {}) else {}
-        return {"state": state, **older}
+        self._proving.begin(name, state_patch(self._resources.require(name), state))
 
     def restart_failed(self, name: str) -> None:
         """Restart the connector and its tasks if they failed."""

@@ -38,6 +38,7 @@ __all__ = [
     "resource_name",
     "settled_generation",
     "spec_of",
+    "state_patch",
     "warning_of",
 ]
 
@@ -138,6 +139,12 @@ def config_patch(resource: Resource, config: Mapping[str, str]) -> dict[str, Any
     """The merge patch of the specification that replaces the whole configuration. The state does not change."""
     removed = dict.fromkeys((resource.get("spec") or {}).get("config") or {})
     return {**_fields(config), "config": {**removed, **_settings(config)}}
+
+
+def state_patch(resource: Resource, state: str) -> dict[str, Any]:
+    """The merge patch of the specification that sets the state. It removes the older ``pause``, which contradicts."""
+    older = {"pause": None} if "pause" in (resource.get("spec") or {}) else {}
+    return {"state": state, **older}
 
 
 def _fields(config: Mapping[str, str]) -> dict[str, Any]:
