@@ -168,6 +168,19 @@ def test_the_last_record_is_read_once_for_each_end(monkeypatch: pytest.MonkeyPat
     assert asked == [{A: (0, 5)}, {B: (0, 7)}, {A: (0, 6)}]
 
 
+def test_a_last_record_answers_only_for_the_range_in_which_it_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A record that was written since must not look as if the group had read everything."""
+    # A ends with a marker at offset 4, B has no data record.
+    monkeypatch.setattr(last_records, "last_data_records", lambda *_args: {A: record(3, b"a"), B: None})
+    last = LastRecords({"P": None})  # type: ignore[dict-item]
+    ranges = {A: (0, 5), B: (2, 7)}
+    last.of("P", ranges)
+    places = {(A, 0), (A, 3), (A, 4), (B, 2)}
+    assert last.data_after("P", ranges, places) == {(A, 0): True, (A, 3): True, (A, 4): False, (B, 2): False}
+    assert last.data_after("P", {A: (0, 6), B: (2, 7)}, places) == {(B, 2): False}
+    assert last.data_after("B", ranges, places) == {}
+
+
 def test_partitions_are_sorted_by_topic() -> None:
     assert by_topic([Partition("b", 1), Partition("a", 10), Partition("b", 0), Partition("a", 2)]) == {
         "a": [("a", 2), ("a", 10)],

@@ -377,7 +377,7 @@ def _journal(trial: Trial) -> Any:
     first = iter([{Partition("journal", 0): (0, 5)}])
     trial.patch.setattr(trial.module, "describe", lambda *_args: {"journal": stub()})
     trial.patch.setattr(trial.module, "log_ranges", lambda *args: next(first, None) or good(*args))
-    return trial.module._read_whole(KAFKA, "journal", "p")
+    return trial.module._read_whole(KAFKA, "journal")
 
 
 @wait("kafka", "_pair/journal/leases.py:_outwait_others")

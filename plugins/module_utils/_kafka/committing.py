@@ -9,6 +9,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 
 from .._core.errors import DrError
 from .._core.partition import Partition
@@ -64,7 +65,7 @@ def commit_offsets(
 
 
 def _observe(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, Seen]:
-    """Read the groups, committed offsets, topics and log ranges, each in one batch."""
+    """Read the groups, committed offsets, topics and log ranges, each kind in one batch."""
     topics = describe(
         kafka, sorted({topic for committed_offsets in wanted.values() for topic, number in committed_offsets})
     )
@@ -75,9 +76,11 @@ def _observe(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dic
         for topic, number in committed_offsets
         if number < (counts[topic] or 0)
     }
-    # A leader that is just being elected is waited for.
-    ranges = without_errors(try_log_ranges(kafka, existing))
-    before = kafka_groups.committed_offsets(kafka, list(wanted))
+    with ThreadPoolExecutor(1) as pool:
+        # A leader that is just being elected is waited for.
+        reported = pool.submit(try_log_ranges, kafka, existing)
+        before = kafka_groups.committed_offsets(kafka, list(wanted))
+        ranges = without_errors(reported.result())
     # Last, so that little time passes between the check that a group has no members and the commit.
     states = kafka_groups.describe(kafka, list(wanted))
     return {group: Seen(states[group], before[group], ranges, counts) for group in wanted}

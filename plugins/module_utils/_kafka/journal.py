@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from .._core.errors import DrError
-from .._core.journal.events import Event, decode, encode
+from .._core.journal.events import Event, encode
 from .._core.partition import Partition
 from .client import Kafka
 from .records import data_records
@@ -34,11 +34,9 @@ class Undecided(DrError):  # noqa: N818 - reads as what happened
     """
 
 
-def read(kafka: Kafka, topic: str, pair: str, span: tuple[int, int]) -> list[Event]:
-    """Return all events of ``pair`` in the offset range ``span`` of the topic, in order."""
-    start, end = span
-    decoded = [decode(record.value) for record in data_records(kafka, Partition(topic, 0), start, end) if record.value]
-    return [event for owner, event in decoded if owner == pair]
+def read(kafka: Kafka, topic: str, span: tuple[int, int]) -> list[bytes]:
+    """Return all records in the offset range ``span`` of the topic, in order."""
+    return [record.value for record in data_records(kafka, Partition(topic, 0), *span) if record.value]
 
 
 class Appender:

@@ -17,6 +17,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partitio
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import PartState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.last_records import LastRecords
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.surviving_cluster import Survivor
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import disaster_barrier, translation
 
@@ -56,10 +57,10 @@ def test_a_barrier_without_a_proven_stop_needs_the_end_of_every_partition(
 ) -> None:
     monkeypatch.setattr(translation, "foreign_records", lambda *_values: [])
     if not code:
-        translation._require_barrier(pair(provable), flow(facts), Bounds(0.0))
+        translation._require_barrier(pair(provable), flow(facts), Bounds(0.0), LastRecords({}))
         return
     with pytest.raises(DrError) as refused:
-        translation._require_barrier(pair(provable), flow(facts), Bounds(0.0))
+        translation._require_barrier(pair(provable), flow(facts), Bounds(0.0), LastRecords({}))
     assert refused.value.code == code
 
 

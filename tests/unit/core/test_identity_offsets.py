@@ -114,7 +114,10 @@ def fake_clusters() -> Iterator[None]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(span_reader, "read_ranges", read_ranges)
-        patch.setattr(flow_topics, "describe", lambda kafka, _topics, _settings=None: {"T": kafka.describe()})
+        patch.setattr(flow_topics, "describe", lambda kafka, _topics: {"T": kafka.describe()})
+        patch.setattr(
+            flow_topics, "with_config", lambda _kafka, states, _wanted: {state.name: state for state in states}
+        )
         patch.setattr(flow_topics, "syncs_of", WorldSyncs)
         for module in (flow_topics, span_reader):
             patch.setattr(module, "both", lambda first, second: (first(), second()))

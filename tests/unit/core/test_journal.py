@@ -19,6 +19,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.
     SCHEMA,
     Event,
     decode,
+    decoded,
     encode,
     merge,
     missing_facts,
@@ -70,6 +71,16 @@ def test_a_written_event_is_read_back_unchanged(one: Event) -> None:
     pair, found = decode(encode("B-P", one))
     assert pair == "B-P"
     assert dataclasses.asdict(found) == dataclasses.asdict(one)
+
+
+def test_the_copies_of_a_journal_share_events_which_no_state_changes() -> None:
+    """A record is decoded once for all copies, and a module folds the events several times."""
+    values = [encode("B-P", one) for one in ROUND_TRIP] + [encode("other", ENABLED)]
+    first, second = decoded(values, "B-P"), decoded([bytes(bytearray(value)) for value in values], "B-P")
+    assert [id(one) for one in first] == [id(one) for one in second]
+    assert len(first) == len(ROUND_TRIP)
+    assert fold(first).as_dict() == fold(second).as_dict()
+    assert [encode("B-P", one) for one in first] == values[:-1]
 
 
 def test_a_newer_schema_is_refused_with_the_next_step() -> None:

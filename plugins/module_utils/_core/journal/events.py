@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from ..errors import DrError
@@ -24,6 +25,7 @@ __all__ = [
     "SCHEMA",
     "Event",
     "decode",
+    "decoded",
     "encode",
     "merge",
     "missing_facts",
@@ -74,6 +76,8 @@ def encode(pair: str, event: Event) -> bytes:
     return json.dumps(body, separators=(",", ":"), sort_keys=True).encode()
 
 
+# All copies have the same records, of megabytes in a large pair, and a module reads them several times.
+@lru_cache(maxsize=4096)
 def decode(value: bytes) -> tuple[str, Event]:
     """Pair name and event of a record value. Refuses another schema: a guess at its meaning could lose records."""
     try:
@@ -100,6 +104,11 @@ def decode(value: bytes) -> tuple[str, Event]:
         "Find out on which cluster the applications live. Then delete the journal topic on both clusters and run the"
         " playbook enable. All pairs and applications of these clusters share that topic.",
     )
+
+
+def decoded(values: Iterable[bytes], pair: str) -> list[Event]:
+    """The events of ``pair``."""
+    return [event for owner, event in map(decode, values) if owner == pair]
 
 
 def _known(event: Event) -> Event:

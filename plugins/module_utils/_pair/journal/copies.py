@@ -14,7 +14,7 @@ from functools import cached_property
 
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
-from ..._core.journal.events import Event, merge
+from ..._core.journal.events import Event, decoded, merge
 from ..._core.journal.state import JournalState, fold
 from ..._core.partition import Partition
 from ..._core.waiting import Bounds, wait_until
@@ -78,8 +78,8 @@ class JournalCopies:
         self._writers = on_each(self._kafkas, lambda alias: Appender(self._kafkas[alias], self.topic, self._pair))
 
     def observe(self) -> Book:
-        reads = on_each(self._kafkas, lambda alias: _read_whole(self._kafkas[alias], self.topic, self._pair))
-        copies = {alias: None if result is None else result[0] for alias, result in reads.items()}
+        reads = on_each(self._kafkas, lambda alias: _read_whole(self._kafkas[alias], self.topic))
+        copies = {alias: None if result is None else decoded(result[0], self._pair) for alias, result in reads.items()}
         ends = {alias: result[1] for alias, result in reads.items() if result is not None}
         return Book(copies, ends, merge(copy for copy in copies.values() if copy is not None))
 
@@ -162,12 +162,12 @@ def append(
 
 def read_copy(kafka: Kafka, topic: str, pair: str) -> list[Event] | None:
     """Return the events of one copy; None: the topic does not exist."""
-    found = _read_whole(kafka, topic, pair)
-    return None if found is None else found[0]
+    found = _read_whole(kafka, topic)
+    return None if found is None else decoded(found[0], pair)
 
 
-def _read_whole(kafka: Kafka, topic: str, pair: str) -> tuple[list[Event], int] | None:
-    """Return the events, and the log end up to which they were read; None: the topic does not exist.
+def _read_whole(kafka: Kafka, topic: str) -> tuple[list[bytes], int] | None:
+    """Return the records, and the log end up to which they were read; None: the topic does not exist.
 
     A commit is acknowledged before its marker is in the log. A reader in that moment would miss the newest events, and
     a run would give its next event the number of the last one. So wait until no transaction is open before the end.
@@ -187,4 +187,4 @@ def _read_whole(kafka: Kafka, topic: str, pair: str) -> tuple[list[Event], int] 
             " again.",
             kafka.bootstrap_servers,
         )
-    return read(kafka, topic, pair, settled.state), settled.state[1]
+    return read(kafka, topic, settled.state), settled.state[1]

@@ -17,6 +17,7 @@ from ..._core.resources.groups import GroupState, members_named
 from ..._core.resources.scopes import out_of_scope
 from ..._kafka.groups import read
 from ..._kafka.records import data_after
+from .last_records import LastRecords
 from .pair import ISOLATION, Pair
 
 __all__ = [
@@ -57,14 +58,22 @@ def read_groups(pair: Pair, alias: str) -> Groups:
     return read(pair.kafka[alias], pair.groups)
 
 
-def observe_groups(pair: Pair, alias: str, topics: Iterable[str]) -> dict[str, GroupStatus]:
-    """Observe every group on ``alias``: state, committed offsets on ``topics``, and whether records are left."""
+def observe_groups(
+    pair: Pair, alias: str, topics: Iterable[str], last: LastRecords | None = None
+) -> dict[str, GroupStatus]:
+    """Observe every group on ``alias``: state, committed offsets on ``topics``, and whether records are left.
+
+    ``last``: records that were read before. They answer for each range that is still the same.
+    """
     names = set(topics)
     groups = read_groups(pair, alias)
     ranges = pair.ranges(alias, names)
-    return group_statuses(
-        pair, alias, names, groups, ranges, lambda places: data_after(pair.kafka[alias], places, ranges, ISOLATION)
-    )
+
+    def has_data_after(places: Iterable[PartitionOffset]) -> dict[PartitionOffset, bool | None]:
+        known = {} if last is None else last.data_after(alias, ranges, places)
+        return {**known, **data_after(pair.kafka[alias], set(places) - known.keys(), ranges, ISOLATION)}
+
+    return group_statuses(pair, alias, names, groups, ranges, has_data_after)
 
 
 def observe_readers(pair: Pair, alias: str) -> dict[str, GroupStatus]:

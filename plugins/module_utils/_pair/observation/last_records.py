@@ -9,11 +9,11 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ..._core.offsets.fingerprints import may_be_copy
 from ..._core.offsets.internal_records import decode_heartbeat
-from ..._core.partition import Partition, Range, Ranges
+from ..._core.partition import Partition, PartitionOffset, Range, Ranges
 from ..._kafka.client import Kafka
 from ..._kafka.records import Record, last_data_records
 from ..._kafka.topics import describe, log_ranges
@@ -35,6 +35,18 @@ class LastRecords:
         records = last_data_records(self._kafka[alias], unread, ISOLATION) if unread else {}
         self._found.update({(alias, key, unread[key]): record for key, record in records.items()})
         return {key: self._found[alias, key, span] for key, span in spans.items()}
+
+    def data_after(
+        self, alias: str, spans: Ranges, places: Iterable[PartitionOffset]
+    ) -> dict[PartitionOffset, bool | None]:
+        """Return for each (partition, offset) in a range that was read whether a data record lies at or after it."""
+        answers: dict[PartitionOffset, bool | None] = {}
+        for key, offset in places:
+            read = (alias, key, spans[key])
+            if read in self._found:
+                record = self._found[read]
+                answers[key, offset] = record is not None and record.offset >= offset
+        return answers
 
 
 def same_content(source: Record | None, replica: Record | None) -> bool | None:

@@ -17,7 +17,7 @@ from ..._kafka.client import Kafka
 from ..._kafka.groups import describe
 from ..connections.clusters import on_each
 
-__all__ = ["wait_for_members_to_leave"]
+__all__ = ["States", "wait_for_members_to_leave"]
 
 _NAMED = 3
 States = dict[str, dict[str, GroupState]]

@@ -15,7 +15,7 @@ from functools import partial
 from typing import TypeVar
 
 from ..._core.errors import DrError
-from ..._core.partition import Partition, PartitionOffset, Range
+from ..._core.partition import Partition, Range
 from ..._engines.base import FlowState
 from ..._kafka.client import Kafka
 from ..._kafka.topics import describe, require_ranges, try_log_ranges
@@ -148,10 +148,8 @@ def groups_in(snapshot: PairSnapshot, pair: Pair, alias: str) -> dict[str, Group
     """Return every group like ``observe_groups`` on all topics, from the snapshot."""
     names = pair.present(alias)
     ranges = snapshot.ranges(alias, pair.existing(alias, names))
-    last = snapshot.last.of(alias, ranges)
-
-    def has_data_after(places: Iterable[PartitionOffset]) -> dict[PartitionOffset, bool]:
-        newest = {key: -1 if record is None else record.offset for key, record in last.items()}
-        return {(key, place): newest[key] >= place for key, place in places}
-
-    return group_statuses(pair, alias, set(names), unwrap(snapshot.groups[alias]), ranges, has_data_after)
+    snapshot.last.of(alias, ranges)
+    read = unwrap(snapshot.groups[alias])
+    return group_statuses(
+        pair, alias, set(names), read, ranges, lambda places: snapshot.last.data_after(alias, ranges, places)
+    )

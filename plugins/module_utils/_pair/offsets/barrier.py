@@ -11,6 +11,7 @@ from __future__ import annotations
 from ..._core.journal.run_rules import require_holder
 from ..._core.waiting import Bounds
 from ..._module import Result
+from ..connections.clusters import both
 from ..journal.phases import note_phase
 from ..observation.pair import Pair
 from .evidence import preexisting_higher_offsets
@@ -39,10 +40,15 @@ def barrier(request: BarrierRequest, check: bool) -> Result:
     for alias in (wanted.leave, wanted.enter):
         request.pair.require_alias(alias)
     bounds = Bounds(pair.engine.capabilities.bound(request.stop_timeout, request.restart_timeout), _STEP)
-    stopped = pair.engine.stop(wanted.leave, wanted.enter, request.final, bounds, check)
+    translation = Translation(wanted, first)
+    # The last consumers leave while the connectors stop.
+    stopped, _none = both(
+        lambda: pair.engine.stop(wanted.leave, wanted.enter, request.final, bounds, check),
+        lambda: None if check else translation.wait_for_members(),
+    )
     if check or stopped.failure is not None:
         return stopped
-    result = Translation(wanted, first).run()
+    result = translation.run()
     result.outcomes = stopped.outcomes
     result.warnings = [*stopped.warnings, *result.warnings]
     if result.failure is None:

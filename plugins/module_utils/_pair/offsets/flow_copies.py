@@ -17,6 +17,7 @@ from ..._core.offsets.tenures import Tenure
 from ..._core.offsets.translation import Copy, Translated, Window, checkpoint, forward, reverse
 from ..._core.partition import Partition, PartitionOffset
 from ..._kafka.records import RangeRead
+from ..connections.clusters import both
 from .flow_topics import FlowTopics, Logs
 from .span_reader import SpanReader
 
@@ -75,7 +76,10 @@ class FlowCopies:
             self.topics.syncs.reach(
                 lambda of: all(_covers(of.get(key, ()), offsets[0], rule) for key, offsets in remaining.items())
             )
-        source_logs, replica_logs = logs = self.topics.logs({key.topic for key in remaining})
+        topics = {key.topic for key in remaining}
+        # Every translation asks whether the topics are compacted.
+        logs, _none = both(lambda: self.topics.logs(topics), lambda: self.topics.read_settings(topics))
+        source_logs, replica_logs = logs
         remaining = {
             key: offsets
             for key, offsets in remaining.items()

@@ -8,8 +8,8 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from ..._core.journal.facts import JournalFacts
@@ -19,7 +19,7 @@ from ..._core.offsets.translation import after_last_rewind
 from ..._core.partition import Partition, Range
 from ..._core.resources.topic_ids import require_same
 from ..._core.resources.topics import TopicState
-from ..._kafka.topics import describe
+from ..._kafka.topics import describe, with_config
 from ..connections.clusters import both
 from ..observation.offset_syncs import Syncs, syncs_of
 from ..observation.pair import Pair
@@ -27,6 +27,8 @@ from ..observation.pair import Pair
 __all__ = ["FlowTopics", "Logs"]
 
 Logs = dict[Partition, Range]
+
+_POLICY = "cleanup.policy"
 
 
 @dataclass
@@ -38,6 +40,8 @@ class FlowTopics:
     target: str
     #: Nothing is proven for a topic without a journaled id.
     journal: JournalFacts
+    #: By alias and topic.
+    _compacted: dict[tuple[str, str], bool] = field(default_factory=dict, init=False)
 
     def replica(self, key: Partition) -> Partition:
         """Return the replica of a source partition."""
@@ -68,9 +72,23 @@ class FlowTopics:
 
     def compacted(self, alias: str, topic: str) -> bool:
         """Is the topic on ``alias`` (the original, or its replica on the target) compacted? True if unknown."""
-        state = self._settings[alias].get(self._names(topic)[alias])
-        policy = None if state is None else state.config.get("cleanup.policy")
-        return policy is None or policy.value is None or "compact" in policy.value
+        self.read_settings([topic])
+        return self._compacted[alias, topic]
+
+    def read_settings(self, topics: Iterable[str]) -> None:
+        """Read on both clusters which of these topics are compacted, unless it is known."""
+        unread = [topic for topic in topics if (self.source, topic) not in self._compacted]
+        if unread:
+            for compacted in both(
+                lambda: self._read_compacted(self.source, unread), lambda: self._read_compacted(self.target, unread)
+            ):
+                self._compacted.update(compacted)
+
+    def _read_compacted(self, alias: str, topics: Collection[str]) -> dict[tuple[str, str], bool]:
+        names = {topic: self._names(topic)[alias] for topic in topics}
+        existing = [self._states[alias][name] for name in names.values() if name in self._states[alias]]
+        states = with_config(self.pair.kafka[alias], existing, {state.name: (_POLICY,) for state in existing})
+        return {(alias, topic): _compacts(states.get(name)) for topic, name in names.items()}
 
     def _names(self, topic: str) -> dict[str, str]:
         return {self.source: topic, self.target: self.pair.naming.replica(self.source, topic)}
@@ -78,17 +96,9 @@ class FlowTopics:
     @cached_property
     def _states(self) -> dict[str, dict[str, TopicState]]:
         """Topics of both clusters, by alias and name."""
-        return self._described(None)
 
-    @cached_property
-    def _settings(self) -> dict[str, dict[str, TopicState]]:
-        """The same with their ``cleanup.policy``, which only offsets that are translated by content need."""
-        return self._described(("cleanup.policy",))
-
-    def _described(self, settings: Sequence[str] | None) -> dict[str, dict[str, TopicState]]:
         def states(alias: str, topics: Sequence[str]) -> dict[str, TopicState]:
-            wanted = None if settings is None else dict.fromkeys(topics, settings)
-            described = describe(self.pair.kafka[alias], topics, wanted)
+            described = describe(self.pair.kafka[alias], topics)
             return {name: state for name, state in described.items() if state is not None}
 
         source_states, target_states = both(
@@ -112,3 +122,8 @@ class FlowTopics:
     def usable_syncs(self) -> dict[Partition, list[OffsetSync]]:
         """The offset-syncs after the flow's last rewind. Producers are stopped, so they count for all groups."""
         return {key: after_last_rewind(syncs) for key, syncs in self.syncs.of.items()}
+
+
+def _compacts(state: TopicState | None) -> bool:
+    policy = None if state is None else state.config.get(_POLICY)
+    return policy is None or policy.value is None or "compact" in policy.value

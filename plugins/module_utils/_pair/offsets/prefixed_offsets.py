@@ -49,8 +49,7 @@ class PrefixedOffsets:
 
     def rows(self) -> list[dict[str, Any]]:
         """Return a report row for each group, topic on Y and partition."""
-        for copies in self._copies:
-            copies.check_topics()
+        both(*(copies.check_topics for copies in self._copies))
         forward, mirrored = self._wanted()
         translated = both(lambda: self._copies[0].forward(forward), lambda: self._copies[1].reverse(mirrored))
         return [row for group in self._evidence.pair.groups for row in self._of_group(group, *translated)]

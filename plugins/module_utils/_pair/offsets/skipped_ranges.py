@@ -118,6 +118,7 @@ class CopiesWithSkippedRanges:
         translations: Found = {}
         by_segment: dict[int, dict[Partition, set[int]]] = {}
         entered = self._observation.target if upstream else self._observation.source
+        self._segments[-1].topics.read_settings({key.topic for key in wanted if key in self._skipped_ranges})
         for key, commits in wanted.items():
             skipped_ranges = self._skipped_ranges.get(key, ())
             compacted = bool(skipped_ranges) and self._segments[-1].topics.compacted(entered, key[0])

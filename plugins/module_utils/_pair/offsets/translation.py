@@ -21,7 +21,7 @@ from ..._core.offsets.tenures import nested
 from ..._core.partition import Partition
 from ..._core.resources.scopes import scope_problems
 from ..._core.verdict import PROVEN
-from ..._core.waiting import Bounds, wait_until
+from ..._core.waiting import Bounds, Waited, wait_until
 from ..._kafka.groups import committed_offsets
 from ..._module import Result
 from ..connections.clusters import both, on_each
@@ -29,7 +29,8 @@ from ..journal.copies import read_state
 from ..observation.flows import FlowObservation, observe_flow
 from ..observation.foreign_writers import foreign_records
 from ..observation.groups import GroupStatus, observe_groups
-from ..observation.leaving import wait_for_members_to_leave
+from ..observation.last_records import LastRecords
+from ..observation.leaving import States, wait_for_members_to_leave
 from ..observation.pair import Pair
 from .commits_seen import CommitsSeen
 from .evidence import Evidence, by_group, skips_refusal
@@ -79,20 +80,29 @@ class Translation:
         self._earlier = first.offsets[self.x]
         #: Start of the settle time of idle groups (``time.monotonic``).
         self._since = CommitsSeen.of(self._earlier).unchanged_since(request.commits_seen)
+        self._waited: Waited[States] | None = None
+        self._last = LastRecords(first.pair.kafka)
 
-    def run(self) -> Result:
-        """Gather the evidence and translate the committed offsets."""
-        # The topics too: both flows need them, one after the other.
+    def wait_for_members(self) -> None:
+        """Wait until no group has members, and read the topics meanwhile, which both flows need one after the other."""
+        if self._waited is not None:
+            return
         waited, _topics = both(
             lambda: wait_for_members_to_leave(self.pair.kafka, self.pair.groups, self._request.members),
             lambda: on_each(self.pair.kafka, self.pair.partitions),
         )
+        self._waited = waited
         if waited.observations > 1:
             self.pair.refresh()
             # A consumer was still running. Its last commits must not look like those of a reader with assign().
             self._since = time.monotonic()
             self._earlier = committed_offsets(self.pair.kafka[self.x], self.pair.groups)
+
+    def run(self) -> Result:
+        """Gather the evidence and translate the committed offsets."""
+        self.wait_for_members()
         forward, back = self._replicated_observations()
+        # The groups after the flow: what was written in between counts as unread.
         x_groups, y_groups = self._idle_groups()
         y_ranges = self.pair.ranges(self.y, _entered_topics(self.pair, self.x))
         evidence = Evidence(self.pair, self.x, self.y, forward, back, x_groups, y_groups, y_ranges)
@@ -106,8 +116,8 @@ class Translation:
             "barrier": {**_barrier(evidence), "skips": skip_rows(rows)},
         }
         result = Result(extra=extra, requests=self.pair.requests)
-        if waited.observations > 1:
-            result.warnings.append(f"Waited {waited.seconds:.0f} s until the last member left its group.")
+        if self._waited is not None and self._waited.observations > 1:
+            result.warnings.append(f"Waited {self._waited.seconds:.0f} s until the last member left its group.")
         result.failure = _refusal(rows, self._request)
         return result
 
@@ -130,7 +140,7 @@ class Translation:
         """
         if self._request.final:
             forward, back = both(self._observe_drained, self._observe_back)
-            _require_barrier(self.pair, forward, self._request.replicated)
+            _require_barrier(self.pair, forward, self._request.replicated, self._last)
             return forward, back
         commits: dict[Partition, int] = {}
         for status in observe_groups(self.pair, self.x, self.pair.topics).values():
@@ -171,7 +181,8 @@ class Translation:
         # The group of a reader with assign() is EMPTY too. Only changing committed offsets show it (R9).
         time.sleep(max(0.0, self._request.settle - (time.monotonic() - self._since)))
         x_groups, y_groups = both(
-            lambda: observe_groups(self.pair, self.x, x_topics), lambda: observe_groups(self.pair, self.y, y_topics)
+            lambda: observe_groups(self.pair, self.x, x_topics, self._last),
+            lambda: observe_groups(self.pair, self.y, y_topics, self._last),
         )
         _require_idle({self.x: x_groups, self.y: y_groups}, self.x, self._earlier)
         return x_groups, y_groups
@@ -216,7 +227,7 @@ def _require_idle(
         raise DrError("group_out_of_scope", text, "Nothing was committed. Then start the same playbook again.")
 
 
-def _require_barrier(pair: Pair, forward: FlowObservation, bounds: Bounds) -> None:
+def _require_barrier(pair: Pair, forward: FlowObservation, bounds: Bounds, last: LastRecords) -> None:
     """Raise unless the flow is stopped, has replicated everything, and is the only writer on the target.
 
     A flow whose stop cannot be proven is not stopped. Its last replicated offset is a lower bound (R20), which proves
@@ -247,7 +258,7 @@ def _require_barrier(pair: Pair, forward: FlowObservation, bounds: Bounds) -> No
             "Make sure that no producer is running and no transaction stays open, then start the same playbook"
             " again: it lets the flow run until everything is replicated.",
         )
-    foreign_writes = foreign_records(pair, forward, pair.spec.accepted_foreign_writers)
+    foreign_writes = foreign_records(pair, forward, pair.spec.accepted_foreign_writers, last)
     if foreign_writes:
         raise DrError(
             "foreign_writer",
