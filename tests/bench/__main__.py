@@ -50,7 +50,7 @@ def bench_topics() -> list[dict[str, Any]]:
         lab.up(fresh=True)
         bootstrap = lab.info()["clusters"]["P"]["bootstrap_servers"]
         jars = next(iter(sorted(default_cache().glob("jars-*/"))), None)
-        return topics.measure(topics.Bench(bootstrap, jars), say)
+        return topics.measure(topics.Bench(bootstrap, jars, data=lab.paths.root / "P" / "data"), say)
     finally:
         lab.down(wipe=True)
 

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The downtime of applications in a cutoff failover under load, by phase, and of the least that it can cost.
+"""The downtime of applications in a failover under load, by phase, and the least that a cutoff can cost.
 
 A producer at 5,000 records/s on 12 partitions, three consumer groups. Write downtime is the longest time between two
 acknowledgements, read downtime the longest time in which a group processed no record: both from the ledgers. The
@@ -28,50 +28,51 @@ GROUPS = ("settlement", "fraud", "archive")
 
 
 def measure(folder: Path, say: Callable[[str], None], rounds: int = 5) -> list[dict[str, Any]]:
-    """The medians over ``rounds`` failovers of the product and of the limit, each followed by a failback."""
+    """The medians over ``rounds`` failovers of each type and of the limit, each followed by a failback."""
     clients = [{"name": "payments-api", "role": "producer", "rate": RATE}]
     clients += [{"name": group, "role": "consumer", "group": group} for group in GROUPS]
     scenario = Scenario(folder, clients=clients, say=say)
     with scenario.up():
-        runs, limits = _rounds(scenario, rounds)
-    return _figures(runs, limits)
+        return _figures(_rounds(scenario, rounds))
 
 
-def _rounds(scenario: Scenario, rounds: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _rounds(scenario: Scenario, rounds: int) -> dict[str, list[dict[str, Any]]]:
     scenario.playbook("enable", {"kafka_dr_confirm": "P"})
     scenario.start()
     limit = Limit(scenario, json.loads((scenario.folder / "lab.json").read_text())["clusters"], GROUPS)
-    runs: list[dict[str, Any]] = []
-    limits: list[dict[str, Any]] = []
+    runs: dict[str, list[dict[str, Any]]] = {"cutoff": [], "continuous": [], "limit": []}
     for number in range(1, rounds + 1):
-        scenario.traffic(RATE * 5)
-        runs.append(scenario.move("failover_cutoff", "B"))
-        limit.remember_endpoints("B")
-        scenario.traffic(RATE * 5)
-        scenario.move("failback", "P")
-        limit.remember_endpoints("P")
+        for kind in ("cutoff", "continuous"):
+            scenario.traffic(RATE * 5)
+            runs[kind].append(scenario.move(f"failover_{kind}", "B"))
+            limit.remember_endpoints("B")
+            scenario.traffic(RATE * 5)
+            scenario.move("failback", "P")
+            limit.remember_endpoints("P")
         scenario.traffic(RATE * 5)
         began = _now()
         phases = limit.move("P", "B")
         # Until the groups work again.
         scenario.traffic(RATE * 5)
-        limits.append({"began": began, "ended": _now(), "phases": phases})
+        runs["limit"].append({"began": began, "ended": _now(), "phases": phases})
         limit.move("B", "P")
         scenario.say(f"cutoff: round {number} of {rounds} is done")
     scenario.stop()
     scenario.require_unharmed()
-    return [{**run, **scenario.downtime(run)} for run in runs], [{**run, **scenario.downtime(run)} for run in limits]
+    return {kind: [{**run, **scenario.downtime(run)} for run in of_kind] for kind, of_kind in runs.items()}
 
 
 def _now() -> str:
     return datetime.now(tz=UTC).isoformat()
 
 
-def _figures(runs: list[dict[str, Any]], limits: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    rows = []
+def _figures(measured: dict[str, list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    rows, runs, limits = [], measured["cutoff"], measured["limit"]
     for name in ("write_downtime_s", "read_downtime_s"):
         ours, least = (statistics.median(run[name] for run in side) for side in (runs, limits))
         rows += [_row(f"cutoff.{name}", ours, VENDOR_RULE_S), _row(f"cutoff.limit.{name}", least, VENDOR_RULE_S)]
+        followed = statistics.median(run[name] for run in measured["continuous"])
+        rows.append(_row(f"continuous.{name}", followed, VENDOR_RULE_S))
         if name == "write_downtime_s":
             rows.append({**_row("cutoff.ratio_to_limit", ours, least), "value": round(ours / least, 3), "unit": "1"})
     rows.append(_row("cutoff.write_downtime_worst_s", max(run["write_downtime_s"] for run in runs), VENDOR_RULE_S))

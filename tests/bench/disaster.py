@@ -54,13 +54,17 @@ def measure(folder: Path, say: Callable[[str], None] = lambda text: None) -> lis
             say(f"disaster: round {number + 1}: " + ", ".join(f"{name} {value:.1f}" for name, value in found.items()))
             lab.start("P", "broker")
             lab.start("P", "connect")
-            pair.playbook("enable", {"kafka_dr_confirm": "P"})
+            pair.wait(lambda: _enabled(pair), 90, "the sessions of P's killed consumers end")
             pair.move("failback", "P", kafka_dr_group_lag="reread")
     empty = {"baseline": None, "ratio": None}
     return [
         {"name": f"disaster.{name}", "value": statistics.median(values), "unit": "s", **empty}
         for name, values in seen.items()
     ]
+
+
+def _enabled(pair: Scenario) -> bool:
+    return bool(pair.playbook("enable", {"kafka_dr_confirm": "P"}, expect=None)["rc"] == 0)
 
 
 def _wait_acknowledged(pair: Scenario, more: int) -> None:

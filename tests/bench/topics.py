@@ -50,6 +50,8 @@ class Bench:
     runs: int = 5
     create_runs: int = 3
     count: int = 1000
+    #: The broker's data. It deletes files later than topics, and the open ones are limited.
+    data: Path | None = None
 
 
 def topics_of(bench: Bench, prefix: str) -> list[dict[str, Any]]:
@@ -169,6 +171,10 @@ class Topics:
                     break
                 if time.monotonic() > until:
                     raise SystemExit(f"The topics {prefix}-* are still there 120 s after their deletion.")
+                time.sleep(0.5)
+            while self.bench.data is not None and any(self.bench.data.glob(f"{prefix}-*")):
+                if time.monotonic() > until:
+                    raise SystemExit(f"The files of {prefix}-* are still there 120 s after the deletion.")
                 time.sleep(0.5)
 
 

@@ -66,8 +66,8 @@ def find_residence(sides: Mapping[str, SideEvidence], home: str, journaled: str 
         raise DrError(
             "active_side_contradicted",
             f"Groups have members on both clusters: {found}.",
-            "Stop the members on the cluster where the applications do not live. If a group works on both clusters, set"
-            " mode: local for it.",
+            "Stop the members on the cluster where the applications do not live. After its outage, they stay for their"
+            " session.timeout.ms. If a group works on both clusters, set mode: local for it.",
         )
     if asked or journaled:
         return _known(sides, asked, journaled)
@@ -86,7 +86,8 @@ def _known(sides: Mapping[str, SideEvidence], asked: str, journaled: str | None)
             raise DrError(
                 "active_side_contradicted",
                 f"{source}, but applications are at work on {alias}: {first_few(evidence, _SHOWN)}.",
-                f"Stop the applications on {alias}. If they live there, start again with"
+                f"Stop the applications on {alias}. After its outage, members stay for their session.timeout.ms. If the"
+                " applications live there, start again with"
                 f" -e kafka_dr_applications_on={alias}.",
             )
     return Residence(active, "named by kafka_dr_applications_on" if asked else "named by the journal")
