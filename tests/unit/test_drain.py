@@ -13,8 +13,15 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState, Member
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import TopicState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.connections.engines import Opened
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import groups as groups_file
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import pair as pair_file
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import Pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import drain as drain_file
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.commits_seen import CommitsSeen
 
@@ -54,6 +61,31 @@ def test_a_moment_of_the_future_or_none_does_not_count() -> None:
     now = CommitsSeen.of(COMMITS)
     assert now.unchanged_since(CommitsSeen(now.at + 60, now.digest)) == now.at
     assert now.unchanged_since(CommitsSeen.parsed(None)) == now.at
+
+
+def test_the_topics_of_groups_without_members_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They take seconds in a large pair, while producers are stopped. The barrier reads them."""
+    payments, audit = Partition("Payments", 0), Partition("Audit", 0)
+    kafka: Any = stub(seen_topics={name: TopicState(name, "id", 1, 1) for name in ("Payments", "Audit")})
+    kafka.seen_topics |= dict.fromkeys(("B.Payments", "B.Audit"))
+    kafka.seen_settings = frozenset()
+    spec = PairSpec.of({"clusters": {"P": {}, "B": {}}, "topics": ["Payments", "Audit"], "groups": ["works", "rests"]})
+    pair = Pair(spec, [("P", "B")], opened=Opened({"P": kafka, "B": kafka}, stub(application=None)))
+    member = Member("m", "c", "/h", None, (payments,))
+    states = {"works": GroupState("works", "STABLE", members=(member,)), "rests": GroupState("rests", "EMPTY")}
+    commits = {"works": {payments: 3}, "rests": {audit: 1}}
+    asked: list[Any] = []
+
+    def ranges(_kafka: Any, partitions: Any, _isolation: str) -> Any:
+        asked.append(set(partitions))
+        return dict.fromkeys(partitions, (0, 5))
+
+    monkeypatch.setattr(groups_file, "read", lambda *_values: (states, commits))
+    monkeypatch.setattr(pair_file, "log_ranges", ranges)
+    monkeypatch.setattr(groups_file, "data_after", lambda _kafka, places, *_more: dict.fromkeys(places, True))
+    found = groups_file.observe_readers(pair, "P")
+    assert {group: status.read_to_end for group, status in found.items()} == {"works": {payments: False}}
+    assert asked == [{payments}]
 
 
 class Work:

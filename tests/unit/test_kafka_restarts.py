@@ -289,6 +289,42 @@ def test_offsets_are_read_once_librdkafka_knows_a_leader() -> None:
     assert topics.log_ranges(made, [("T", 0)]) == {("T", 0): (0, 5)}
 
 
+def test_offsets_of_many_partitions_are_read_by_one_consumer_until_it_misses_a_leader(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made, consumers = kafka("topics", {0: end(7)}), []
+
+    class Consumer:
+        def __init__(self, isolation: str) -> None:
+            self.missing: set[int] = set()
+            consumers.append((isolation, self))
+
+        def offsets_for_times(self, asked: list[TopicPartition], timeout: float) -> list[Any]:
+            assert timeout == made.timeout
+            missed = KafkaError(KafkaError._NOENT)
+            return [
+                SimpleNamespace(
+                    topic=one.topic,
+                    partition=one.partition,
+                    offset=5,
+                    error=missed if one.partition in self.missing else None,
+                )
+                for one in asked
+            ]
+
+    monkeypatch.setattr(made, "consumer", Consumer)
+    monkeypatch.setattr(topics, "_ADMIN_OFFSETS", 1)
+    both = [Partition("T", 0), Partition("T", 1)]
+    for isolation in ("read_committed", "read_committed", "read_uncommitted"):
+        assert topics.log_ranges(made, both, isolation) == dict.fromkeys(both, (5, 5))
+    assert [isolation for isolation, _consumer in consumers] == ["read_committed", "read_uncommitted"]
+    consumers[1][1].missing = {0}
+    # The one that it missed is read otherwise. The next reader learns where the partition is led.
+    assert topics.log_ends(made, both) == {("T", 0): 7, ("T", 1): 5}
+    assert topics.log_ends(made, both) == {("T", 0): 5, ("T", 1): 5}
+    assert [isolation for isolation, _consumer in consumers][2:] == ["read_uncommitted"]
+
+
 @pytest.mark.parametrize("outcomes", [[NO_ANSWER] * 100, ["topics", {0: NO_ANSWER}]])
 def test_offsets_without_any_response_are_an_error(outcomes: list[Any]) -> None:
     made = kafka({0: end(0)}, {0: NO_ANSWER}, *outcomes, timeout=0.3)
