@@ -9,7 +9,6 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 
 from .._core.errors import DrError
 from .._core.partition import Partition
@@ -76,11 +75,9 @@ def _observe(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dic
         for topic, number in committed_offsets
         if number < (counts[topic] or 0)
     }
-    with ThreadPoolExecutor(1) as pool:
-        # A leader that is just being elected is waited for.
-        reported = pool.submit(try_log_ranges, kafka, existing)
-        before = kafka_groups.committed_offsets(kafka, list(wanted))
-        ranges = without_errors(reported.result())
+    # First, because a leader that is just being elected is waited for. Meanwhile, a group may commit.
+    ranges = without_errors(try_log_ranges(kafka, existing))
+    before = kafka_groups.committed_offsets(kafka, list(wanted))
     # Last, so that little time passes between the check that a group has no members and the commit.
     states = kafka_groups.describe(kafka, list(wanted))
     return {group: Seen(states[group], before[group], ranges, counts) for group in wanted}

@@ -8,6 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+from ..._core.errors import DrError
 from ..._core.journal.run_rules import require_holder
 from ..._core.waiting import Bounds
 from ..._module import Result
@@ -42,10 +43,11 @@ def barrier(request: BarrierRequest, check: bool) -> Result:
     bounds = Bounds(pair.engine.capabilities.bound(request.stop_timeout, request.restart_timeout), _STEP)
     translation = Translation(wanted, first)
     # The last consumers leave while the connectors stop.
-    stopped, _none = both(
+    stopped, active = both(
         lambda: pair.engine.stop(wanted.leave, wanted.enter, request.final, bounds, check),
-        lambda: None if check else translation.wait_for_members(),
+        lambda: None if check else _active(translation),
     )
+    stopped.failure = stopped.failure or active
     if check or stopped.failure is not None:
         return stopped
     result = translation.run()
@@ -63,3 +65,12 @@ def barrier(request: BarrierRequest, check: bool) -> Result:
         result.extra["barrier"] = facts
         result.outcomes = result.outcomes + note_phase(request.pair, claim, "barrier", facts, request.request_timeout)
     return result
+
+
+def _active(translation: Translation) -> DrError | None:
+    """Wait for the members, and return why they did not leave: it must not hide what became of the connectors."""
+    try:
+        translation.wait_for_members()
+    except DrError as error:
+        return error
+    return None

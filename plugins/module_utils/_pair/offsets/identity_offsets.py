@@ -56,12 +56,14 @@ class IdentityOffsets:
         """Return a report row for each group and partition."""
         evidence = self._evidence
         self._copies[len(self._tenures) - 1].topics.check()
+        placed = [(key, *self._place(group, key)) for group in evidence.pair.groups for key in self._keys(group)]
+        for index, copies in self._copies.items():
+            at_cut = {key[0] for key, _commit, place in placed if place.tenure == index and place.other is not None}
+            copies.topics.read_settings(at_cut)
         offsets_by_tenure: dict[int, dict[Partition, set[int]]] = {}
-        for group in evidence.pair.groups:
-            for key in self._keys(group):
-                commit, place = self._place(group, key)
-                if commit is not None and place.tenure is not None and self._is_wanted(place, key):
-                    offsets_by_tenure.setdefault(place.tenure, {}).setdefault(key, set()).add(commit)
+        for key, commit, place in placed:
+            if commit is not None and place.tenure is not None and self._is_wanted(place, key):
+                offsets_by_tenure.setdefault(place.tenure, {}).setdefault(key, set()).add(commit)
         translated = {
             (index, *key): result
             for index, keys in offsets_by_tenure.items()

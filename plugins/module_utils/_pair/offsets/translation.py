@@ -84,16 +84,11 @@ class Translation:
         self._last = LastRecords(first.pair.kafka)
 
     def wait_for_members(self) -> None:
-        """Wait until no group has members, and read the topics meanwhile, which both flows need one after the other."""
+        """Wait until no group has members."""
         if self._waited is not None:
             return
-        waited, _topics = both(
-            lambda: wait_for_members_to_leave(self.pair.kafka, self.pair.groups, self._request.members),
-            lambda: on_each(self.pair.kafka, self.pair.partitions),
-        )
-        self._waited = waited
-        if waited.observations > 1:
-            self.pair.refresh()
+        self._waited = wait_for_members_to_leave(self.pair.kafka, self.pair.groups, self._request.members)
+        if self._waited.observations > 1:
             # A consumer was still running. Its last commits must not look like those of a reader with assign().
             self._since = time.monotonic()
             self._earlier = committed_offsets(self.pair.kafka[self.x], self.pair.groups)
@@ -101,6 +96,8 @@ class Translation:
     def run(self) -> Result:
         """Gather the evidence and translate the committed offsets."""
         self.wait_for_members()
+        # Not earlier: until it is stopped, MirrorMaker 2 creates replicas and partitions.
+        on_each(self.pair.kafka, self.pair.partitions)
         forward, back = self._replicated_observations()
         # The groups after the flow: what was written in between counts as unread.
         x_groups, y_groups = self._idle_groups()
