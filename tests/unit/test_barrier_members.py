@@ -15,7 +15,9 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors i
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import barrier as barrier_file
 
-STOPPED = Outcome(Change("connector", "P-to-B.MirrorSourceConnector", "stop", {"state": "RUNNING"}, {"state": "STOPPED"}), "done")
+STOPPED = Outcome(
+    Change("connector", "P-to-B.MirrorSourceConnector", "stop", {"state": "RUNNING"}, {"state": "STOPPED"}), "done"
+)
 NOT_STOPPED = DrError("not_stopped", "The connector is RUNNING.", "Check the worker.")
 MEMBERS = DrError("group_active", "1 group still has members.", "Stop its consumer.")
 
