@@ -39,7 +39,7 @@ READS = {
     f"ansible.builtin.{name}"
     for name in (
         *("assert", "debug", "fail", "include_role", "include_tasks", "import_tasks", "meta", "ping", "set_fact"),
-        *("import_playbook", "import_role", "set_stats", "slurp", "stat"),
+        *("import_playbook", "set_stats", "slurp", "stat"),
     )
 }
 # Tasks with modules of Ansible that change something and need no proof: (file, task): reason.

@@ -19,15 +19,8 @@ __all__ = ["HOOK_KEYS", "MOMENTS", "check_hook", "hook_lines", "hooks_at", "hook
 # By type, the moments of a run: its phases, ``run`` and ``undo``.
 MOMENTS: dict[str, tuple[str, ...]] = {name: (*one.phases, "run", "undo") for name, one in CUTOVER_TYPES.items()}
 # Task files around the file of a phase.
-_WRITES = ("point_of_no_return.yml", "open_fence.yml")
-_BEFORE = {"drain": ("resume_flow.yml",), "start": _WRITES}
-_AFTER = {
-    "stop_producers": ("fence_producers.yml",),
-    "stop_consumers": ("fence_processors.yml",),
-    "move_producers": (*_WRITES, "start_writers.yml"),
-}
-# Instead of the file of the phase, if the cluster being left may be lost.
-_WITHOUT_SOURCE = {"stop_consumers": "stop_readers_disaster.yml"}
+_BEFORE = {"drain": ("resume_flow.yml",)}
+_AFTER = {"stop_producers": ("fence_producers.yml",), "stop_consumers": ("fence_processors.yml",)}
 HOOK_KEYS = {
     "name": Key(required=True),
     "when": Key(required=True, choices=("before", "after")),
@@ -93,8 +86,7 @@ def steps_by_phase(hooks: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, li
         before, after = (["hooks.yml"] if hooks_at(hooks, when, phase, kind) else [] for when in ("before", "after"))
         # Once the applications work, and before the audit, which may take longer than the move.
         shown = ["arrived.yml"] if phase == "flows" else []
-        instead = {} if CUTOVER_TYPES[kind].needs_source else _WITHOUT_SOURCE
-        own = (*_BEFORE.get(phase, ()), instead.get(phase, f"phase_{phase}.yml"), *_AFTER.get(phase, ()))
+        own = (*_BEFORE.get(phase, ()), f"phase_{phase}.yml", *_AFTER.get(phase, ()))
         files = [("before", file) for file in ("begin_phase.yml", *shown, "deadline.yml", *before, *own)]
         files += [("after", file) for file in after]
         return [{"phase": phase, "file": file, "when": when} for when, file in files]
