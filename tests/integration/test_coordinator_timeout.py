@@ -57,7 +57,8 @@ def test_a_process_survives_a_broker_that_continues_after_the_time_out(lab: Any,
     own = admin(lab, "P")
     if "late" not in own.list_topics().topics:
         own.create_topics([NewTopic("late", 1, 1)])["late"].result(30)
-    command = [sys.executable, "-c", CLIENT, servers, request_kind]
+    # A crash leaves a stack.
+    command = [sys.executable, "-X", "faulthandler", "-c", CLIENT, servers, request_kind]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, env=environment
