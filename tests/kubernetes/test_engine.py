@@ -277,8 +277,11 @@ def test_a_state_that_a_gitops_controller_owns_is_refused(
         body = {"apiVersion": f"{GROUP}/{place.api}", "kind": "KafkaConnector", "metadata": {"name": MADE}}
         other.apply(place.path(), {**body, "spec": {"state": "running"}})
     else:
+        # Each has reached the worker, so that the operator changes nothing later.
         other.patch(place.path(), {"spec": {"state": "paused"}})
+        until(lambda: place.workers.states()[MADE][0] == "PAUSED")
         other.patch(place.path(), {"spec": {"state": "running"}})
+        until(lambda: place.workers.states()[MADE] == ("RUNNING", 2))
     unsafe = place.engine().observe("P", "B").connectors["source"].unsafe_settings
     assert f'spec.state belongs to the field manager "{manager}"' in unsafe[-1]
     text = place.refused("field_owned", lambda: place.client().stop(SOURCE))
