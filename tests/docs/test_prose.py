@@ -21,6 +21,7 @@ PAGES = {
     if (name := path.relative_to(ROOT).as_posix()) not in GENERATED
 }
 
+
 @pytest.mark.parametrize("name", sorted(PAGES))
 def test_sentences_of_a_page_are_short(name: str) -> None:
     page = prose.read(PAGES[name])
