@@ -59,10 +59,11 @@ def narrow(made: TenureWorld, tenure: Tenure, commit: int) -> Translated:
         span = (span_forward if away else span_reverse)(commit, bounds, width)
         found = (forward if away else reverse)(commit, made.copy(tenure, bounds, span.source, span.replica))
         best = found if best is None or found.rereads < best.rereads else best
-        if best.exact:
+        if best.rereads == 0:
             break
     assert best is not None
-    return best
+    # What was not seen is read, or counted.
+    return whole(made, tenure, commit) if best.unseen else best
 
 
 def enter(made: TenureWorld, all_tenures: list[Tenure], commit: int, through: Through, final: bool) -> TargetOffset:
@@ -79,10 +80,9 @@ def enter(made: TenureWorld, all_tenures: list[Tenure], commit: int, through: Th
 # ---- rules that are known to be wrong
 
 
-def one_flow(made: TenureWorld, commit: int) -> int | None:
-    """As if the newest flow had replicated everything, from the beginning of both logs."""
-    tenure = Tenure(made.active, made.idle, {made.active: {}, made.idle: {}}, None)
-    return forward(commit, made.copy(tenure, made.bounds(tenure))).offset
+def from_the_end(made: TenureWorld, commit: int) -> int | None:
+    """As if both logs had a copy of each record: the same distance from the end."""
+    return made.ends[made.idle] - (made.ends[made.active] - commit)
 
 
 def after_the_cut(made: TenureWorld, commit: int) -> int | None:
@@ -95,7 +95,7 @@ def after_the_cut(made: TenureWorld, commit: int) -> int | None:
 
 
 BAD_RULES: dict[str, Callable[[TenureWorld, int], int | None]] = {
-    "one flow": one_flow,
+    "from the end": from_the_end,
     "after the cut": after_the_cut,
 }
 

@@ -10,8 +10,10 @@ read. Everything follows from the seed.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.fingerprints import fingerprints
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
@@ -188,6 +190,51 @@ class World:
         """Source records processed by a group that has read the replica below ``commit``."""
         return {one.origin for one in self.replica + self.gone if one.offset < commit and one.origin is not None}
 
+    # ---- the truth where copies are missing (R36): records that are equal in every field can stand in for each other
+
+    @cached_property
+    def _contents(self) -> tuple[list[tuple[int, Hashable]], ...]:
+        """Offset and fingerprint of each record of the source, of the replica, and of its expired part."""
+        logs = self.source, [*self.replica, *self.gone]
+        digests = fingerprints(
+            *([ConsumedRecord(one.stamp, one.kind, one.content.encode()) for one in log] for log in logs)
+        )
+        source, replica = (
+            [(one.offset, found) for one, found in zip(log, of_log, strict=True)]
+            for log, of_log in zip(logs, digests, strict=True)
+        )
+        return source, replica[: len(self.replica)], replica[len(self.replica) :]
+
+    def missing_forward(self, commit: int, offset: int) -> tuple[int, int]:
+        """Unread records without a copy at or after ``offset``: those with any copy, and all up to N."""
+        source, replica, _gone = self._contents
+        copied = {one.origin for one in (*self.replica, *self.gone)}
+        reach = -1 if self.last_replicated_offset is None else self.last_replicated_offset
+        after = Counter(found for at, found in replica if at >= offset)
+        unread = Counter(
+            found for at, found in source if at >= max(commit, self.first) and (at <= reach or at in copied)
+        )
+        passed = (unread - after).total() - (unread - Counter(found for _at, found in replica)).total()
+        known = Counter(found for at, found in source if max(commit, self.first) <= at <= reach)
+        return passed, (known - after).total()
+
+    def missing_reverse(self, commit: int, offset: int) -> tuple[int, int]:
+        """Records below ``offset`` that the group cannot have read below ``commit``: with an unread copy, and all."""
+        source, replica, gone = self._contents
+        below = Counter(found for at, found in source if self.first <= at < offset)
+        read = Counter(found for at, found in (*replica, *gone) if at < commit)
+        unread = Counter(found for at, found in replica if at >= commit)
+        unprocessed = (below - read).total()
+        return unprocessed - (below - read - unread).total(), unprocessed
+
+    def lacking_originals(self, commit: int, offset: int) -> int:
+        """Unread records of the replica whose original is no longer at or after ``offset``."""
+        source, replica, _gone = self._contents
+        origins = {one.offset for one in self.replica if one.origin is not None}
+        unread = {found for at, found in replica if at >= commit and at in origins}
+        read = {found for at, found in replica if at < commit}
+        return len(unread - read - {found for at, found in source if at >= offset})
+
     gone: list[Data] = field(default_factory=list)
     gone_source: list[Data] = field(default_factory=list)
 
@@ -224,21 +271,57 @@ KINDS = (
     "running",
     "recreated",
 )
+#: States in which a source record at or before N has no copy (R36). None of them is a fault of MirrorMaker 2.
+HOLES = (
+    # cleanup.policy was compact for a while, and is delete again.
+    "replica_compacted_once",
+    "source_compacted_once",
+    # The flow's stored offsets were set forward (KIP-875).
+    "set_forward",
+    # An earlier connector had a filter or a transform, or errors.tolerance=all.
+    "filtered",
+    # An unclean election or a power failure removed the end of a log, and the flow went on.
+    "replica_cut",
+    "source_cut",
+)
 
 
-def world(seed: int, replayed: bool = False) -> World:
-    """The world of a seed. ``replayed``: tails were replayed, and the flow was set to continue after them."""
+def world(seed: int, replayed: bool = False, holes: bool = False) -> World:
+    """The world of a seed.
+
+    ``replayed``: tails were replayed, and the flow was set to continue after them. ``holes``: copies are missing.
+    """
     draw = random.Random(seed)
     kinds = frozenset(kind for kind in KINDS if draw.random() < 0.25)
     if replayed:
         kinds = kinds - {"patched", "recreated"} | {"replayed"}
+    if holes:
+        kinds = kinds - {"recreated"} | {draw.choice(HOLES)} | {kind for kind in HOLES if draw.random() < 0.1}
     made = World(seed, kinds)
     _produce(made, draw)
     _replicate(made, draw)
+    if "source_cut" in made.kinds:
+        _rewrite(made, draw)
     if "recreated" in made.kinds:
         _recreate(made, draw)
     _age(made, draw)
     return made
+
+
+def _rewrite(made: World, draw: random.Random) -> None:
+    """The source lost its end and got other records at the same offsets. The flow's N is past them: it goes on."""
+    reached = [one.origin for one in made.replica if one.origin is not None]
+    if not reached:
+        return
+    last = max(reached)
+    first = max(made.first, last - draw.randint(0, 12))
+    made.gone_source += [one for one in made.source if first <= one.offset <= last]
+    made.source = [
+        replace(one, content=f"new{one.offset}") if first <= one.offset <= last else one for one in made.source
+    ]
+    made.replica = [
+        replace(one, origin=None) if one.origin is not None and one.origin >= first else one for one in made.replica
+    ]
 
 
 def _recreate(made: World, draw: random.Random) -> None:
@@ -361,7 +444,17 @@ def _replicate(made: World, draw: random.Random) -> None:
             at += 1
         if "replica_gaps" in made.kinds and draw.random() < 0.1:
             at += 1
+        if "set_forward" in made.kinds and draw.random() < 0.06:
+            cursor = flushed = min(stop, cursor + draw.randint(1, 10))
+            fresh = True
+            continue
+        if "replica_cut" in made.kinds and made.replica and draw.random() < 0.06:
+            lost = draw.randint(1, min(12, len(made.replica)))
+            made.replica, at = made.replica[:-lost], made.replica[-lost].offset
         record = made.source[cursor]
+        if "filtered" in made.kinds and draw.random() < 0.1:
+            cursor += 1
+            continue
         made.replica.append(copying.of(record, at))
         due = fresh or since >= lag_max
         since = 0 if due else since + 1
@@ -397,6 +490,10 @@ def _replay(made: World, draw: random.Random, place: tuple[int, int], at: int) -
 
 def _age(made: World, draw: random.Random) -> None:
     """Apply retention and compaction on either cluster."""
+    if "source_compacted_once" in made.kinds:
+        made.source, _removed = _compacted(made.source, draw)
+    if "replica_compacted_once" in made.kinds:
+        made.replica, _removed = _compacted(made.replica, draw)
     if "source_compacted" in made.kinds:
         made.source, _removed = _compacted(made.source, draw)
     if "replica_compacted" in made.kinds:

@@ -59,6 +59,11 @@ class Skips:
         most = None if self.at_most is None or other.at_most is None else self.at_most + other.at_most
         return Skips(self.at_least + other.at_least, most)
 
+    def including(self, count: int) -> Skips:
+        """The same, where ``count`` records are known to be among the skipped ones."""
+        most = None if self.at_most is None else max(self.at_most, count)
+        return Skips(max(self.at_least, count), most)
+
     def capped(self, limit: int) -> Skips:
         """The same, with an upper bound from another fact."""
         most = limit if self.at_most is None else min(self.at_most, limit)

@@ -13,6 +13,9 @@ parts apart. So, if the replica record at ``d`` is a copy of the source record `
 3. Between a replica record that is a copy of ``v`` and a later one that is a copy of ``u``, there are at least as many
    records as the source has in (v, u). Counting is a proof, time is not.
 
+The state of a real cluster can break these facts: copies may be missing. ``missing_copies`` checks each result against
+the records that were read (R36).
+
 An *anchor* is an offset-sync (upstream ``u`` is replicated at downstream ``d``) whose two records are equal, or whose
 record has expired on one side.
 Records are compared by fingerprint, and fingerprints contain only the fields that the flow carries (``fingerprints``).
@@ -32,7 +35,9 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from ..partition import Range
 from .internal_records import OffsetSync
+from .missing_copies import MissingCopies
 from .skipped_records import NO_SKIPS, Skips, skipped_forward, skipped_reverse
 
 __all__ = [
@@ -44,6 +49,7 @@ __all__ = [
     "after_last_rewind",
     "checkpoint",
     "forward",
+    "joined",
     "reverse",
 ]
 
@@ -126,6 +132,13 @@ class Copy:
     #: Later parts follow. A replay may have set the flow forward from an earlier offset than it had reached, so copies
     #: at the end of this part can be of records after it.
     ended: bool = False
+    #: From this replica offset on, the replica was never compacted; None: that was not shown (``kept_from``).
+    replica_kept_from: int | None = None
+
+    @cached_property
+    def missing(self) -> MissingCopies:
+        """Where copies of the records that were read are missing."""
+        return MissingCopies(self)
 
     @cached_property
     def anchors(self) -> list[Anchor]:
@@ -192,11 +205,27 @@ class Translated:
     skips: Skips = NO_SKIPS
     #: The proven offset, lower than ``offset`` if the log being entered starts only after it. None: ``offset``.
     needed: int | None = None
+    #: Source offsets [begin, end) of records that the group has not read and of which no copy exists. ``skips`` has
+    #: them too.
+    missing: tuple[Range, ...] = ()
+    #: Upper bound of the unread records whose copies were neither read nor counted.
+    unseen: int = 0
 
     @property
     def exact(self) -> bool:
-        """Whether the offset is proven to be that of the very next record."""
-        return self.rereads == 0 and not self.skips.possible
+        """Whether the offset is proven to be that of the very next record, and no unread record lacks a copy."""
+        return self.rereads == 0 and not self.skips.possible and not self.unseen
+
+
+def joined(offsets: Iterable[int]) -> tuple[Range, ...]:
+    """Ascending offsets as ranges [begin, end)."""
+    ranges: list[Range] = []
+    for offset in offsets:
+        if ranges and ranges[-1][1] == offset:
+            ranges[-1] = ranges[-1][0], offset + 1
+        else:
+            ranges.append((offset, offset + 1))
+    return tuple(ranges)
 
 
 # ---- forward: commit c on the source -> offset on the replica ----------------------------------------------------
@@ -217,18 +246,40 @@ def _clamped_forward(commit: int, copy: Copy) -> Translated:
         span = copy.replica_end - copy.replica_start
         skips = skipped_forward(commit, copy.replica_start, copy.replica_first, copy)
         return Translated(copy.replica_start, "start", span, hazards=copy.hazards, skips=skips)
-    found = replace(_forward(commit, copy), hazards=copy.hazards)
+    found = replace(_bounded_forward(commit, copy), hazards=copy.hazards)
     offset = min(max(found.offset, copy.replica_start), copy.replica_end)
     if found.method == "end":
         return replace(found, offset=offset)
     # The log start is the only offset left, but records before it are skipped (R30).
     needed = copy.replica_first if found.anchor is None else found.offset
-    skips = skipped_forward(commit, offset, needed, copy)
+    gone = skipped_forward(commit, offset, needed, copy)
+    missing = copy.missing.missing_forward(commit, offset)
     rereads = max(0, found.rereads - max(0, offset - found.offset))
-    return replace(found, offset=offset, rereads=rereads, skips=skips, needed=needed)
+    return replace(
+        found,
+        offset=offset,
+        rereads=rereads,
+        skips=gone.including(len(missing)),
+        needed=needed,
+        # If the replica has lost records, whether those were copied is not known.
+        missing=() if gone.possible else joined(missing),
+        unseen=0 if gone.possible else copy.missing.unseen_forward(commit, offset),
+    )
+
+
+def _bounded_forward(commit: int, copy: Copy) -> Translated:
+    """As :func:`_forward`, at or before the copies of all unread records (R36)."""
+    found = _forward(commit, copy)
+    if found.method == "end":
+        return found
+    offset = copy.missing.lowered_forward(commit, found.offset)
+    if offset == found.offset:
+        return found
+    return replace(_counted(offset, found.method, commit, copy, found.anchor), reached=found.reached)
 
 
 def _forward(commit: int, copy: Copy) -> Translated:
+    """As :func:`forward`, by the facts above."""
     source, replica = copy.source, copy.replica
     unread = source.below(commit)
     rest = source.begin <= commit and source.end >= copy.source_end
@@ -243,8 +294,12 @@ def _forward(commit: int, copy: Copy) -> Translated:
     if at is None or cursor == unread - 1:
         counted = _counted(offset, "start" if anchor is None else "sync", commit, copy, anchor)
         return replace(counted, reached=cursor == unread - 1)
-    # The cursor cannot be further than the records that match one after the other.
+    # The cursor cannot be further than the records that match one after the other. A processed record without a copy
+    # is passed over, never waited for (R36).
     while cursor < unread - 1 and at < len(replica.offsets):
+        if copy.tail_read and not replica.holds(source.fingerprints[cursor + 1], at, len(replica.offsets)):
+            cursor += 1
+            continue
         cursor += replica.fingerprints[at] == source.fingerprints[cursor + 1]
         offset = replica.offsets[at] + 1
         at += 1
@@ -289,11 +344,15 @@ def _counted(offset: int, method: str, commit: int, copy: Copy, anchor: Anchor |
     unread, low = source.below(commit), replica.below(offset)
     high = len(replica.offsets)
     beyond = 0 if copy.tail_read else copy.replica_end - replica.end
-    if unread < len(source.offsets) and source.begin <= commit and not copy.source_compacted:
-        places = replica.places.get(source.fingerprints[unread], [])
-        place = bisect_left(places, low)
-        if place < len(places) and len(source.places[source.fingerprints[unread]]) == 1:
-            high, beyond = places[place], 0
+    if source.begin <= commit and not copy.source_compacted:
+        # The first unread record that has a copy there.
+        for fingerprint in source.fingerprints[unread:]:
+            places = replica.places.get(fingerprint, [])
+            place = bisect_left(places, low)
+            if place < len(places) and len(source.places[fingerprint]) == 1:
+                high, beyond = places[place], 0
+            if places or not copy.tail_read:
+                break
     missed = max(0, min(replica.begin, copy.replica_end) - offset)
     return Translated(offset, method, max(0, high - low) + beyond + missed, anchor)
 
@@ -338,9 +397,20 @@ def _counted_reverse(commit: int, copy: Copy) -> Translated:
     if not copy.same_topics:
         skips = skipped_reverse(commit, copy.first, copy)
         return Translated(copy.start, "start", copy.source_end - copy.start, hazards=copy.hazards, skips=skips)
-    found = _reverse(commit, copy)
+    found = _bounded_reverse(commit, copy)
     needed = found.offset if found.needed is None else found.needed
-    found = replace(found, hazards=copy.hazards, skips=skipped_reverse(commit, needed, copy), needed=needed)
+    gone = skipped_reverse(commit, needed, copy)
+    missing = copy.missing.missing_reverse(found.offset)
+    found = replace(
+        found,
+        hazards=copy.hazards,
+        # Without all copies, one that was not read or has expired looks like a missing one.
+        skips=gone.plus(Skips(len(missing) if copy.missing.complete else 0, len(missing))).plus(
+            Skips(0, copy.missing.without_original(commit))
+        ),
+        needed=needed,
+        missing=joined(missing),
+    )
     if found.rereads == 0:
         return found
     replica = copy.replica
@@ -348,6 +418,17 @@ def _counted_reverse(commit: int, copy: Copy) -> Translated:
     rereads = max(0, replica.below(commit) - replica.below(max(begin, replica.begin)))
     rereads += max(0, min(commit, replica.begin) - begin)
     return replace(found, rereads=rereads)
+
+
+def _bounded_reverse(commit: int, copy: Copy) -> Translated:
+    """As :func:`_reverse`, at or before each record of which only an unread copy exists (R36)."""
+    found = _reverse(commit, copy)
+    offset = max(copy.missing.lowered_reverse(commit, found.offset), copy.start)
+    if offset >= found.offset:
+        return found
+    needed = offset if found.needed is None else min(offset, found.needed)
+    exact = copy.missing.complete and _is_next(offset, commit, copy)
+    return replace(found, offset=offset, needed=needed, rereads=0 if exact else -1)
 
 
 def _reverse(commit: int, copy: Copy) -> Translated:
