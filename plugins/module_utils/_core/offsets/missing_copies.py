@@ -111,8 +111,8 @@ class MissingCopies:
         places = self._replica.places.get(fingerprint)
         if places and index < self._passed:
             return places[max(0, len(places) - self._ranks[index])]
-        # N may be a lower bound. An equal record that has expired may have left the copy.
-        single = self._copy.complete_below and len(self._source.places[fingerprint]) == 1
+        # N may be a lower bound.
+        single = len(self._source.places[fingerprint]) == 1
         return places[-1] if places and single else len(self._replica.offsets)
 
     @cached_property

@@ -294,12 +294,9 @@ def _forward(commit: int, copy: Copy) -> Translated:
     if at is None or cursor == unread - 1:
         counted = _counted(offset, "start" if anchor is None else "sync", commit, copy, anchor)
         return replace(counted, reached=cursor == unread - 1)
-    # The cursor cannot be further than the records that match one after the other. A processed record without a copy
-    # is passed over, never waited for (R36).
+    # The cursor cannot be further than the records that match one after the other. If the copy of a processed record
+    # is missing, this ends at the end of the replica, and the copies of the unread records decide (R36).
     while cursor < unread - 1 and at < len(replica.offsets):
-        if copy.tail_read and not replica.holds(source.fingerprints[cursor + 1], at, len(replica.offsets)):
-            cursor += 1
-            continue
         cursor += replica.fingerprints[at] == source.fingerprints[cursor + 1]
         offset = replica.offsets[at] + 1
         at += 1
