@@ -113,6 +113,8 @@ class RangeRead:
     records: list[Record] = field(default_factory=list)
     #: Bytes of the keys and values that were read.
     size: int = 0
+    #: Number of data records below ``reached``, also with ``last_only``.
+    count: int = 0
 
     @property
     def complete(self) -> bool:
@@ -172,6 +174,7 @@ def _take(kafka: Kafka, read: RangeRead, message: Any, reading: Reading) -> bool
     if offset < read.end:
         record = _record(message)
         read.size += len(record.key or b"") + len(record.value or b"")
+        read.count += 1
         record = digested(record) if reading.digests else record
         if reading.last_only:
             read.records = [record]

@@ -56,7 +56,7 @@ def narrow(made: TenureWorld, tenure: Tenure, commit: int) -> Translated:
     bounds = made.bounds(tenure)
     best: Translated | None = None
     for width in (2, 8, 64):
-        span = (span_forward if away else span_reverse)(commit, bounds, width)
+        span = (span_forward if away else span_reverse)(commit, bounds, width, 0)
         found = (forward if away else reverse)(commit, made.copy(tenure, bounds, span.source, span.replica))
         best = found if best is None or found.rereads < best.rereads else best
         if best.rereads == 0:

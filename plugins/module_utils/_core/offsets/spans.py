@@ -23,6 +23,9 @@ __all__ = ["LogBounds", "Span", "merged", "span_forward", "span_reverse", "span_
 # Largest number of offsets that are read to count skipped records. Above it, the count is a range.
 _COUNTED = 50_000
 _NEAR = 1000
+# If no more offsets than this are unread, all of them are read: that is faster than another round, and shows every
+# missing copy (R36).
+_WHOLE = 1000
 
 
 @dataclass(frozen=True)
@@ -61,8 +64,11 @@ class Span:
     committed_offsets: tuple[int, ...]
 
 
-def span_forward(commit: int, bounds: LogBounds, width: int) -> Span:
-    """For an offset on the source. ``width``: how many records on each side must be read."""
+def span_forward(commit: int, bounds: LogBounds, width: int, whole: int = _WHOLE) -> Span:
+    """For an offset on the source. ``width``: how many records on each side must be read.
+
+    Reaches to the end of both logs if at most ``whole`` offsets of each are unread.
+    """
     below = bounds.last_below(commit)
     if below >= 0:
         anchor = bounds.syncs[below]
@@ -72,24 +78,36 @@ def span_forward(commit: int, bounds: LogBounds, width: int) -> Span:
         floor = anchor.downstream
     else:
         place = floor = bounds.replica[0]
-    span = _around(place, bounds, width, floor)
-    low, high = span[0]
+    (low, high), (begin, end) = _around(place, bounds, width, floor)
+    if bounds.source[1] - commit <= whole and bounds.replica[1] - begin <= 2 * whole:
+        high, end = bounds.source[1], bounds.replica[1]
     return Span(
         (min(low, max(bounds.source[0], commit - 1)), max(high, min(bounds.source[1], commit + width))),
-        span[1],
+        (begin, end),
         (commit,),
     )
 
 
-def span_reverse(commit: int, bounds: LogBounds, width: int) -> Span:
-    """For an offset on the replica."""
+def span_reverse(commit: int, bounds: LogBounds, width: int, whole: int = _WHOLE) -> Span:
+    """For an offset on the replica. All of both logs if each has at most ``whole`` offsets."""
+    if _is_short(bounds, whole):
+        return Span(bounds.source, bounds.replica, (commit,))
     source, replica = _around(commit, bounds, width, commit)
     return Span(source, replica, (commit,))
 
 
+def _is_short(bounds: LogBounds, whole: int) -> bool:
+    return max(high - low for low, high in (bounds.source, bounds.replica)) <= whole
+
+
 def span_skips(commit: int, found: Translated, bounds: LogBounds, forward: bool) -> Span:
-    """What to read to count the records that ``found`` skips: all unread records, or only around the log starts."""
+    """What to read to count the records that ``found`` skips: all unread records, or only around the log starts.
+
+    Forward this also shows the unread records without a copy (R36).
+    """
     source, replica = bounds.source, bounds.replica
+    if not forward and _is_short(bounds, _WHOLE):
+        return Span(source, replica, (commit,))
     commits = (commit, found.offset) if forward else (found.offset, commit)
     if found.anchor is not None:
         commits = min(commits[0], found.anchor.upstream), min(commits[1], found.anchor.downstream)

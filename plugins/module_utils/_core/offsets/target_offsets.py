@@ -12,8 +12,11 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from ..partition import Range
+from .missing_copies import ranges_text
 from .skipped_records import NO_SKIPS, Skips
 from .tenures import TenurePlace
 from .translation import COMPACTED, Anchor, Translated
@@ -94,11 +97,14 @@ def _unread(left: Side) -> int:
     return max(0, (left.end or 0) - max(left.commit or 0, left.start or 0))
 
 
-def _skipping(committed_offset: TargetOffset, skips: Skips, needed: int, start: int) -> TargetOffset:
-    """``committed_offset`` with the skipped records: never exact or safe (R30)."""
+def _skipping(
+    committed_offset: TargetOffset, skips: Skips, needed: int, start: int, missing: Sequence[Range] = ()
+) -> TargetOffset:
+    """``committed_offset`` with the skipped records: never exact or safe (R30, R36)."""
     if not skips.possible:
         return committed_offset
     causes = [f"the log starts at {start}, the group's offset there would be {needed}"] if start > needed else []
+    causes += [f"the records at offsets {ranges_text(missing)} of the source have no copy"] if missing else []
     causes += [text for text in committed_offset.hazards if text in COMPACTED]
     reason = f"{skips.text} that the group has not read are gone: {'; '.join(causes) or 'expired or compacted'}"
     return replace(committed_offset, quality="skips", skips=skips, reason=reason)
@@ -127,7 +133,8 @@ def _decided(left: Side, entered: Side, flow_final: bool) -> TargetOffset | None
         )
         return TargetOffset(None, "none", "none", None, reason)
     if left.read_to_end and flow_final:
-        return TargetOffset(entered.end, "end", "exact", 0, "read to the end, and everything is replicated")
+        reason = "read to the end, and the flow has passed the last record"
+        return TargetOffset(entered.end, "end", "exact", 0, reason)
     return None
 
 
@@ -152,7 +159,7 @@ def _from(translated: Translated, start: int, end: int, most: int) -> TargetOffs
     )
     more = Skips(0, max(0, start - translated.offset)).capped(most)
     needed = translated.offset if translated.needed is None else translated.needed
-    return _skipping(found, translated.skips.plus(more), needed, start)
+    return _skipping(found, translated.skips.plus(more), needed, start, translated.missing)
 
 
 def _reason(translated: Translated) -> str:
@@ -177,6 +184,17 @@ _REASONS = {
 }
 
 
+def _unread_from(own: int, translated: Translated) -> Translated:
+    """``translated`` without the missing records before ``own``, which the group has read on the original itself."""
+    kept = tuple((max(low, own), high) for low, high in translated.missing if high > own)
+    read = sum(high - low for low, high in translated.missing) - sum(high - low for low, high in kept)
+    if not read:
+        return translated
+    skips = translated.skips
+    most = None if skips.at_most is None else max(0, skips.at_most - read)
+    return replace(translated, missing=kept, skips=Skips(max(0, skips.at_least - read), most))
+
+
 def enter_original(left: Side, original: Side, flow_drained: bool, translated: Translated | None) -> TargetOffset:
     """Start on Y:T. ``original.commit``: the group's own earlier commit there, if the journal confirms it.
 
@@ -188,11 +206,14 @@ def enter_original(left: Side, original: Side, flow_drained: bool, translated: T
         return TargetOffset(None, "none", "none", None, "the log of the original topic could not be read")
     if original.end == 0:
         return TargetOffset(0, "empty", "exact", 0, "the partition was never written")
-    if left.read_to_end and flow_drained:
-        return TargetOffset(
-            original.end, "end", "exact", 0, "its replica is read to the end, and everything is replicated"
-        )
     own = original.commit
+    translated = None if translated is None else _unread_from(own or 0, translated)
+    if left.read_to_end and flow_drained:
+        reason = "its replica is read to the end, and the flow has passed the last record"
+        found = TargetOffset(original.end, "end", "exact", 0, reason)
+        missing = () if translated is None else translated.missing
+        count = sum(high - low for low, high in missing)
+        return _skipping(found, Skips(count, count), original.end, original.start, missing)
     if own is not None and own > original.end:
         reason = f"its earlier committed offset {own} is past the log end {original.end}: the topic was recreated"
         return TargetOffset(None, "none", "none", None, reason)

@@ -47,6 +47,7 @@ __all__ = [
     "Translated",
     "Window",
     "after_last_rewind",
+    "better",
     "checkpoint",
     "forward",
     "joined",
@@ -215,6 +216,12 @@ class Translated:
     def exact(self) -> bool:
         """Whether the offset is proven to be that of the very next record, and no unread record lacks a copy."""
         return self.rereads == 0 and not self.skips.possible and not self.unseen
+
+    def lacking(self, missing: Iterable[Range]) -> Translated:
+        """The same, with more unread records that have no copy, each a range of source offsets."""
+        more = tuple(missing)
+        count = sum(high - low for low, high in more)
+        return replace(self, missing=self.missing + more, skips=self.skips.plus(Skips(count, count)))
 
 
 def joined(offsets: Iterable[int]) -> tuple[Range, ...]:
@@ -522,6 +529,27 @@ def _is_next(offset: int, commit: int, copy: Copy) -> bool:
         return source.end >= copy.source_end
     fingerprint = source.fingerprints[index]
     return len(source.places[fingerprint]) == 1 and not replica.holds(fingerprint, 0, split)
+
+
+def better(old: Translated | None, new: Translated, upstream: bool) -> Translated:
+    """The better of two translations of one offset, from two parts of the logs.
+
+    Better: fewer records that may be skipped, a narrower range, fewer re-reads. ``upstream``: the offset is one of the
+    source. In reverse, a part of the logs does not show all missing copies, so those that one of them shows are kept.
+    """
+    if old is None:
+        return new
+    best, other = (new, old) if _rank(new) < _rank(old) else (old, new)
+    if upstream or best.missing or not other.missing:
+        return best
+    count = sum(max(0, min(high, best.offset) - low) for low, high in other.missing)
+    return replace(best, missing=other.missing, skips=best.skips.plus(Skips(0, count)))
+
+
+def _rank(translated: Translated) -> tuple[float, int, int]:
+    skips = translated.skips
+    most = float("inf") if skips.at_most is None else skips.at_most + translated.unseen
+    return most, -skips.at_least, translated.rereads
 
 
 # ---- MirrorMaker 2's own rule --------------------------------------------------------------------------------------

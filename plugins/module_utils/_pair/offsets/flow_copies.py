@@ -9,12 +9,15 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from ..._core.offsets.fingerprints import carries_times, fingerprints
 from ..._core.offsets.internal_records import OffsetSync
+from ..._core.offsets.missing_copies import kept_from
+from ..._core.offsets.skipped_records import Skips
 from ..._core.offsets.spans import LogBounds, Span, merged, span_forward, span_reverse, span_skips
 from ..._core.offsets.tenures import Tenure
-from ..._core.offsets.translation import Copy, Translated, Window, checkpoint, forward, reverse
+from ..._core.offsets.translation import Copy, Translated, Window, better, checkpoint, forward, reverse
 from ..._core.partition import Partition, PartitionOffset
 from ..._kafka.records import RangeRead
 from ..connections.clusters import both
@@ -92,27 +95,50 @@ class FlowCopies:
                 for key, offsets in remaining.items()
             }
             self._try(spans, bounds, rule, translations)
-            inexact = {
-                key: [offset for offset in offsets if not translations[key, offset].exact]
-                for key, offsets in remaining.items()
-            }
-            remaining = {key: offsets for key, offsets in inexact.items() if offsets}
+            remaining = _those(remaining, lambda key, offset: not _is_clear(translations[key, offset]))
             if not remaining:
                 break
-        # Only offsets that may skip records need more reads, to count the skipped records (R30).
+        # Only offsets that may skip records need more reads, to count the skipped records (R30, R36).
+        asked = {key: sorted(set(requested[key])) for key in bounds}
+        doubtful = _those(asked, lambda key, offset: _is_doubtful(translations[key, offset]))
         spans = {
             key: merged(
-                (
-                    span_skips(offset, translations[key, offset], bounds[key], rule is forward)
-                    for offset in offsets
-                    if not translations[key, offset].skips.exact
-                ),
+                (span_skips(offset, translations[key, offset], bounds[key], rule is forward) for offset in offsets),
                 _GAP,
             )
-            for key, offsets in remaining.items()
+            for key, offsets in doubtful.items()
         }
         self._try(spans, bounds, rule, translations)
+        self._count_unseen(doubtful, bounds, translations)
         return translations
+
+    def _count_unseen(
+        self,
+        offsets: Mapping[Partition, Iterable[int]],
+        bounds: Mapping[Partition, LogBounds],
+        translations: Translations,
+    ) -> None:
+        """Count the unread records on both clusters where there are too many to compare them (R36)."""
+        unseen = {
+            (key, commit): translations[key, commit]
+            for key, commits in offsets.items()
+            for commit in commits
+            if translations[key, commit].unseen
+        }
+        for (key, commit), translated in unseen.items():
+            log = bounds[key]
+            last_replicated_offset = log.last_replicated_offset or 0
+            unread = (last_replicated_offset + 1 - translated.unseen, min(last_replicated_offset + 1, log.source[1]))
+            copies = self._reader.count(
+                self.topics.target, self.topics.replica(key), (translated.offset, log.replica[1])
+            )
+            # Every offset of the source may be a record.
+            records = unread[1] - unread[0]
+            if copies < records:
+                records = self._reader.count(self.topics.source, key, unread)
+            lacking = max(0, records - copies)
+            skips = translated.skips.plus(Skips(lacking, records if lacking else 0))
+            translations[key, commit] = replace(translated, unseen=0, skips=skips)
 
     def _try(
         self,
@@ -125,10 +151,8 @@ class FlowCopies:
         for key, span, source, replica in self._reader.read(spans):
             copy = self._copy(key, bounds[key], source, replica)
             for committed_offset in span.committed_offsets:
-                new = rule(committed_offset, copy)
-                old = translations.get((key, committed_offset))
-                if old is None or _rank(new) < _rank(old):
-                    translations[key, committed_offset] = new
+                place, new = (key, committed_offset), rule(committed_offset, copy)
+                translations[place] = better(translations.get(place), new, rule is forward)
 
     def _bounds(self, key: Partition, logs: tuple[Logs, Logs], rule: Rule) -> LogBounds:
         topics, tenure = self.topics, self._tenure
@@ -162,13 +186,26 @@ class FlowCopies:
             syncs=[*near, *floor[-1:]],
             gone_after=bounds.gone_after,
             ended=tenure.end is not None,
+            replica_kept_from=kept_from((record.offset, record.key) for record in replica.records),
         )
 
 
-def _rank(translated: Translated) -> tuple[float, int, int]:
-    """Return a sort key, lower is better: fewer records that may be skipped, a narrower range, fewer re-reads."""
-    skips = translated.skips
-    return float("inf") if skips.at_most is None else skips.at_most, -skips.at_least, translated.rereads
+def _those(
+    offsets: Mapping[Partition, Iterable[int]], holds: Callable[[Partition, int], bool]
+) -> dict[Partition, list[int]]:
+    """Return the partitions and offsets for which ``holds`` is true."""
+    found = {key: [offset for offset in of_key if holds(key, offset)] for key, of_key in offsets.items()}
+    return {key: of_key for key, of_key in found.items() if of_key}
+
+
+def _is_clear(translated: Translated) -> bool:
+    """Would reading more around the offset change nothing?"""
+    return translated.rereads == 0 and not translated.skips.possible
+
+
+def _is_doubtful(translated: Translated) -> bool:
+    """Is the number of skipped records not known?"""
+    return not translated.skips.exact or translated.unseen > 0
 
 
 def _covers(syncs: Sequence[OffsetSync], lowest: int, rule: Rule) -> bool:

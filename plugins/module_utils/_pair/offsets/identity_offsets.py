@@ -62,8 +62,10 @@ class IdentityOffsets:
             copies.topics.read_settings(at_cut)
         offsets_by_tenure: dict[int, dict[Partition, set[int]]] = {}
         for key, commit, place in placed:
-            if commit is not None and place.tenure is not None and self._is_wanted(place, key):
+            if commit is not None and place.tenure is not None:
                 offsets_by_tenure.setdefault(place.tenure, {}).setdefault(key, set()).add(commit)
+                for index, first in self._later(place.tenure, key):
+                    offsets_by_tenure.setdefault(index, {}).setdefault(key, set()).add(first)
         translated = {
             (index, *key): result
             for index, keys in offsets_by_tenure.items()
@@ -82,13 +84,11 @@ class IdentityOffsets:
             return None, TenurePlace(None)
         return left.commit, locate(self._tenures, self._evidence.x, key, left.commit)
 
-    def _is_wanted(self, place: TenurePlace, key: Partition) -> bool:
-        """Must records be read? An offset at a cut needs that only to count records lost after the cut (R30)."""
-        if place.other is None or place.tenure is None:
-            return True
-        y = self._evidence.y
-        start, _end = self._evidence.y_ranges.get(key, (0, 0))
-        return start > place.other or self._copies[place.tenure].topics.compacted(y, key[0])
+    def _later(self, tenure: int, key: Partition) -> list[tuple[int, int]]:
+        """Return the later tenures in which X was the source, each with its first offset: all records are unread."""
+        x = self._evidence.x
+        later = enumerate(self._tenures[tenure + 1 :], tenure + 1)
+        return [(index, one.first(x, key)) for index, one in later if one.source == x]
 
     def _through(self, index: int, offsets: Mapping[Partition, set[int]]) -> dict[PartitionOffset, Translated]:
         copies = self._copies[index]
@@ -109,6 +109,9 @@ class IdentityOffsets:
         own_translation = (
             None if commit is None or place.tenure is None else translated.get((place.tenure, key, commit))
         )
+        if own_translation is not None and place.tenure is not None:
+            later = (translated.get((index, key, first)) for index, first in self._later(place.tenure, key))
+            own_translation = own_translation.lacking(ranges for one in later if one for ranges in one.missing)
         committed_offset = enter_same(left, entered, evidence.final(key), place, own_translation)
         if own_translation is None or commit is None or place.tenure is None or place.other is not None:
             return committed_offset, None

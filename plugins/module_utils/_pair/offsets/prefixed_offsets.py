@@ -74,9 +74,18 @@ class PrefixedOffsets:
             for key in _of(self._there, topics):
                 commit = observation.commits.get(self._mirror(key))
                 to_end = observation.read_to_end.get(self._mirror(key)) and self._replicated_back(key)
-                if commit is not None and not to_end:
+                if commit is not None and (not to_end or self._may_lack_copies(group, key)):
                     mirrored.setdefault(key, set()).add(commit)
         return forward, mirrored
+
+    def _may_lack_copies(self, group: str, key: Partition) -> bool:
+        """Has the group read a part of the original on Y only as copies on X, some of which may be missing (R36)?"""
+        own, (start, end) = self._trusted(group, key), self._evidence.y_ranges[key]
+        return start < end and (own is None or own < end)
+
+    def _trusted(self, group: str, key: Partition) -> int | None:
+        found: int | None = self._trusted_offsets.get(group, {}).get(key[0], {}).get(str(key[1]))
+        return found
 
     def _unread(self, commits: Mapping[Partition, int], topics: set[str]) -> dict[Partition, TargetOffset]:
         """Return an unknown offset for each original on Y whose unread records only the replica on X holds.
@@ -121,7 +130,7 @@ class PrefixedOffsets:
             rows.append(row(evidence, group, replica, target_offset, left.commit, mm2))
         for key in _of(self._there, topics):
             start, end = evidence.y_ranges[key]
-            trusted_offset = self._trusted_offsets.get(group, {}).get(key[0], {}).get(str(key[1]))
+            trusted_offset = self._trusted(group, key)
             left = Side(
                 observation.commits.get(self._mirror(key)), start, end, observation.read_to_end.get(self._mirror(key))
             )

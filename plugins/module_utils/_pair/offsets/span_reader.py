@@ -13,7 +13,7 @@ from functools import partial
 
 from ..._core.errors import DrError
 from ..._core.offsets.spans import Span
-from ..._core.partition import Partition, Ranges
+from ..._core.partition import Partition, Range, Ranges
 from ..._kafka.records import BLOCKED, EXHAUSTED, RangeRead, Reading, read_ranges
 from ..connections.clusters import both
 from ..observation.pair import ISOLATION
@@ -21,8 +21,9 @@ from .flow_topics import FlowTopics
 
 __all__ = ["SpanReader"]
 
-# Timeout of one read.
+# Timeout of one read, and of counting records.
 _SECONDS = 60.0
+_COUNTING_SECONDS = 600.0
 
 
 class SpanReader:
@@ -46,10 +47,22 @@ class SpanReader:
             for key, span in now.items():
                 yield key, span, source_reads[key], replica_reads[topics.replica(key)]
 
+    def count(self, alias: str, key: Partition, span: Range) -> int:
+        """Return the number of data records in a part of a log."""
+        reading = Reading(ISOLATION, last_only=True, timeout=_COUNTING_SECONDS)
+        read = self._require(alias, read_ranges(self._topics.pair.kafka[alias], {key: span}, reading))[key]
+        self.records += read.count
+        return read.count
+
     def _ranges(self, alias: str, ranges: Ranges) -> dict[Partition, RangeRead]:
-        reads = read_ranges(self._topics.pair.kafka[alias], ranges, Reading(ISOLATION, digests=True, timeout=_SECONDS))
+        reading = Reading(ISOLATION, digests=True, timeout=_SECONDS)
+        reads = self._require(alias, read_ranges(self._topics.pair.kafka[alias], ranges, reading))
+        self.records += sum(read.count for read in reads.values())
+        return reads
+
+    @staticmethod
+    def _require(alias: str, reads: dict[Partition, RangeRead]) -> dict[Partition, RangeRead]:
         for key, read in reads.items():
-            self.records += len(read.records)
             if read.ended not in (EXHAUSTED, BLOCKED):
                 raise DrError(
                     "not_readable",
