@@ -219,7 +219,7 @@ def note_holes(made: World, name: str, at: int, found: Translated, tally: HoleTa
     # Compaction of the replica removes copies on purpose. In reverse, a copy that expired may have been read.
     if "replica_compacted" in made.kinds or (name == "reverse" and "replica_retention" in made.kinds):
         return
-    # What expired on the replica is counted from the offset-syncs that are left (R30), some of which a lost end made stale.
+    # What expired on the replica is counted from the offset-syncs that are left (R30). A lost end made some stale.
     if not whole and "replica_retention" in made.kinds:
         return
     if found.skips.at_most is not None and found.skips.at_most + found.unseen < lacking:
