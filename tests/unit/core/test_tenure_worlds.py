@@ -29,6 +29,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     reverse,
 )
 from ansible_collections.switchback.kafka_dr.tests.unit.core.tenure_worlds import (
+    BLURRED,
+    DEAD_WORKERS,
     KEY,
     Tally,
     TenureWorld,
@@ -73,7 +75,9 @@ def enter(made: TenureWorld, all_tenures: list[Tenure], commit: int, through: Th
     if place.tenure is not None and (place.other is None or gone or "compacted" in made.kinds):
         translated = through(made, all_tenures[place.tenure], commit)
     left = Side(commit, *made.log(made.active), not made.unread(commit))
-    return enter_same(left, Side(None, *made.log(made.idle)), final, place, translated)
+    tenure = None if place.tenure is None else all_tenures[place.tenure]
+    at_least = None if tenure is None or tenure.source != made.active else tenure.at_least.get(KEY)
+    return enter_same(left, Side(None, *made.log(made.idle)), final, place, translated, at_least)
 
 
 # ---- rules that are known to be wrong
@@ -94,6 +98,15 @@ def after_the_cut(made: TenureWorld, commit: int) -> int | None:
     return enter(wrong, wrong.tenures(), commit, whole, False).offset
 
 
+def stored_end(made: TenureWorld, commit: int) -> TargetOffset:
+    """As if the offset that a dead worker stored were the end of what it replicated (R45)."""
+    cut_records = [
+        {name: value for name, value in one.items() if name not in ("disaster", "found")} for one in made.cut_records
+    ]
+    wrong = replace(made, cut_records=cut_records)
+    return enter(wrong, wrong.tenures(), commit, whole, False)
+
+
 BAD_RULES: dict[str, Callable[[TenureWorld, int], int | None]] = {
     "one flow": one_flow,
     "after the cut": after_the_cut,
@@ -110,6 +123,11 @@ def tally() -> Tally:
             final = "running" not in made.kinds and draw.random() < 0.5
             for name, through in (("whole", whole), ("narrow", narrow)):
                 found.note(made, name, commit, enter(made, all_tenures, commit, through, final))
+            if DEAD_WORKERS in made.kinds and not made.kinds & BLURRED:
+                wrong = stored_end(made, commit)
+                again = 0 if wrong.offset is None else made.reread(commit, wrong.offset)
+                found.checked["stored end, exact"] += again > 0 and wrong.quality == "exact"
+                found.checked["stored end, refused"] += wrong.offset is None and not made.in_tail(commit)
         if seed % 2 == 0:
             for name, rule in BAD_RULES.items():
                 offset = rule(made, commit)
@@ -146,6 +164,13 @@ def test_only_in_a_tail_there_is_no_target_offset(tally: Tally) -> None:
 
 def test_the_worlds_detect_the_rules_that_are_wrong(tally: Tally) -> None:
     assert {name for name in BAD_RULES if tally.skipped_by[name] < COUNT // 100} == set()
+
+
+def test_the_stored_offset_of_a_dead_worker_is_not_taken_for_the_end(tally: Tally) -> None:
+    """R45: the worlds hold dead workers, and the wrong rule reads records again, or refuses an offset, in some."""
+    assert tally.checked[DEAD_WORKERS] > COUNT // 10
+    assert tally.checked["stored end, exact"] > COUNT // 300
+    assert tally.checked["stored end, refused"] > COUNT // 300
 
 
 def _other_side(made: TenureWorld, cut_records: list[dict[str, Any]], commit: int) -> int | None:
