@@ -79,7 +79,8 @@ class TenureWorld:
     """The logs of both clusters (data only), what the journal holds, and the offset-syncs of both flows.
 
     ``gone``: expired records. ``superseded``: records that compaction removed. ``last_replicated_offset``: of the
-    current flow. ``unfound``: by cluster, the offsets between a lower bound of a tenure's end and where the log continued.
+    current flow. ``unfound``: by cluster, the offsets between a lower bound of a tenure's end and where the log
+    continued.
     """
 
     seed: int
@@ -123,9 +124,7 @@ class TenureWorld:
         return min(low, max(start, high)), max(start, high)
 
     def bounds(self, tenure: Tenure) -> LogBounds:
-        last_replicated_offset = (
-            self.last_replicated_offset if tenure.end is None else tenure.replicated(KEY) - 1
-        )
+        last_replicated_offset = self.last_replicated_offset if tenure.end is None else tenure.replicated(KEY) - 1
         syncs = [sync for sync in self.syncs[tenure.source, tenure.target] if self._of(tenure, sync)]
         syncs.sort(key=lambda sync: sync.downstream)
         gone = tenure.gone_after(self.idle, KEY, {alias: self.log(alias) for alias in SIDES}, "compacted" in self.kinds)

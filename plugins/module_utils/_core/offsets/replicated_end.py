@@ -4,8 +4,8 @@
 """Where the replicated part of a source partition ends, by content (R45).
 
 The offset N that Kafka Connect stored for a dead worker is a lower bound of what the worker wrote. It is no bound at
-all of what the replica still holds. So the source's records around N are compared with the replica's part of the tenure.
-MirrorMaker 2 replicates in order and only goes back to send records again, so two bounds follow:
+all of what the replica still holds. So the source's records around N are compared with the replica's part of the
+tenure. MirrorMaker 2 replicates in order and only goes back to send records again, so two bounds follow:
 
 1. The first copies of the source's records have the source's order. Matching the records one after the other therefore
    gives an upper bound of the last one that has a copy. A record in between that has no match has no copy.

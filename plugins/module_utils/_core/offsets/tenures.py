@@ -34,7 +34,7 @@ class Tenure:
     end: Mapping[str, Mapping[Partition, int]] | None
     #: Partitions whose end is known, but not how they were replicated.
     unknown: frozenset[Partition] = frozenset()
-    #: Partitions whose worker died, by the lower bound of their end on the source (R45). ``end`` is an upper bound then.
+    #: Partitions whose worker died: a lower bound of their end on the source (R45). ``end`` is an upper bound then.
     at_least: Mapping[Partition, int] = field(default_factory=dict)
 
     def replicated(self, key: Partition) -> int:
@@ -82,10 +82,10 @@ def tenures(cut_records: Sequence[Mapping[str, Any]], active: str, idle: str) ->
     """The tenures of a pair, oldest first, from the cuts in the journal.
 
     A cut record is ``{from, to, ends, cut, resumed, known, disaster, found}``. ``ends``: where the replicated part of
-    the cluster being left ends. ``cut``: the log ends of the cluster being entered. ``resumed``: where the cluster being
-    left continued, after ``ends`` if a tail was left there. Not ``known``: no cutover of this collection moved the
-    applications, so everything before it is unknown; partitions that it does not name continue as they were. A known
-    cut that lacks a topic makes that topic's past unknown: another tool has moved it, or it has not moved.
+    the cluster being left ends. ``cut``: the log ends of the cluster being entered. ``resumed``: where the cluster
+    being left continued, after ``ends`` if a tail was left there. Not ``known``: no cutover of this collection moved
+    the applications, so everything before it is unknown; partitions that it does not name continue as they were. A
+    known cut that lacks a topic makes that topic's past unknown: another tool has moved it, or it has not moved.
     ``disaster``: ``ends`` are the offsets that the flow had stored, so they are lower bounds (R45). ``found``: the ends
     that were found by content when the cluster was back.
     """

@@ -41,8 +41,8 @@ class IdentityOffsets:
     def _of_tenure(self, tenure: Tenure) -> FlowCopies:
         """Return the translation of one tenure.
 
-        A tenure that has ended is replicated up to its cut. In the present one, the flow's N counts. If the worker died,
-        the cut is a lower bound like N (R45).
+        A tenure that has ended is replicated up to its cut. In the present one, the flow's N counts. If the worker of
+        an ended one died and its end was not found, the cut is a lower bound like N (R45).
         """
         facts = self._evidence.forward.facts
         last_replicated_offset: dict[Partition, int | None] = (

@@ -65,6 +65,8 @@ class EndFound:
     missing: Sequence[int] = ()
     #: Why the end is only a lower bound; "" if it is found.
     reason: str = ""
+    #: The records that were compared are too few to show where the replica ends, so not even ``end`` is a lower bound.
+    undecided: bool = False
 
 
 def replicated_ends(source: Kafka, target: Kafka, logs: Mapping[Partition, TenureLogs]) -> dict[Partition, EndFound]:
@@ -108,16 +110,12 @@ class _Comparison:
         copies = {key: reads[replica].records for replica, key in replicas.items()}
         later = self._later(copies)
         found = {}
-        for key, of_one in self._logs.items():
-            if key in wanted:
+        for key in self._logs:
+            if key in wanted and (copies[key] or self._complete(key)):
                 found[key] = self._compared(key, copies[key], later[key])
             else:
-                reason = (
-                    f"more than {_WINDOW} offsets of the replica may be after the last stored one"
-                    if key in too_long
-                    else _EXPIRED
-                )
-                found[key] = EndFound(of_one.stored, False, reason=reason)
+                reason = f"more than {_WINDOW} offsets of it are to be compared" if key in too_long else _EXPIRED
+                found[key] = self._not_compared(key, later[key], reason, key in too_long)
         return found
 
     def _replica_spans(self) -> dict[Partition, Range | None]:
@@ -156,27 +154,36 @@ class _Comparison:
     def _later(self, copies: Mapping[Partition, Sequence[Record]]) -> dict[Partition, list[Record]]:
         """Return the source's records after the stored offset: at most one more than the replica may hold."""
         spans = {}
-        for key in copies:
-            begin, end = self._logs[key].source
-            low = min(end, max(begin, self._logs[key].stored))
-            spans[key] = (low, end)
+        for key, of_one in self._logs.items():
+            begin, end = of_one.source
+            spans[key] = (min(end, max(begin, of_one.stored)), end)
         most = max((len(records) for records in copies.values()), default=0)
         reads = self._read(self._source, spans, most + 1)
         return {key: read.records for key, read in reads.items()}
 
+    def _not_compared(self, key: Partition, later: Sequence[Record], reason: str, undecided: bool) -> EndFound:
+        of_one = self._logs[key]
+        # The source holds no record after the stored offset, so none can have been replicated.
+        at_end = not later and of_one.source[0] <= of_one.stored
+        if at_end:
+            return EndFound(of_one.source[1], True)
+        return EndFound(of_one.stored, False, reason=reason, undecided=undecided)
+
     def _compared(self, key: Partition, copies: Sequence[Record], later: Sequence[Record]) -> EndFound:
         of_one, context, complete = self._logs[key], self._context[key], self._complete(key)
-        if of_one.stored < of_one.source[0] or (not copies and not complete):
-            return EndFound(of_one.stored, False, reason=_EXPIRED)
+        if of_one.stored < of_one.source[0]:
+            return self._not_compared(key, later, _EXPIRED, False)
         # A broker's time may be before or after the time of the original.
         timed = all(has_time(one) for one in copies)
         whole = complete or (timed and (key in self._inside or of_one.target_whole))
         records = [*context, *later]
         digests, there = fingerprints(records, copies)
         result = replicated_end(digests, len(context), there, whole, complete, of_one.compacted)
-        at, found, reason = result.least, result.found, ""
-        if not at and context and not complete:
-            found, reason = False, f"none of the last {len(context)} records before it is on the other cluster"
+        at, reason = result.least, ""
+        undecided = not at and bool(context) and not complete
+        found = not undecided and (result.found or (at == len(records) and not later))
+        if undecided:
+            reason = f"it holds none of the last {len(context)} records that the flow had stored"
         elif not found:
             reason = _reason(of_one, timed)
         end = records[at].offset if at < len(records) else of_one.source[1]
@@ -187,6 +194,7 @@ class _Comparison:
             max(0, len(context) - at),
             [records[index].offset for index in result.missing],
             reason,
+            undecided,
         )
 
     def _read(self, kafka: Kafka, spans: Ranges, limit: int = 0) -> dict[Partition, RangeRead]:
