@@ -32,6 +32,7 @@ from ansible_collections.switchback.kafka_dr.tests.unit.core.tenure_worlds impor
     BLURRED,
     DEAD_WORKERS,
     KEY,
+    Entry,
     Tally,
     TenureWorld,
     committed_offsets,
@@ -171,6 +172,45 @@ def test_the_stored_offset_of_a_dead_worker_is_not_taken_for_the_end(tally: Tall
     assert tally.checked[DEAD_WORKERS] > COUNT // 10
     assert tally.checked["stored end, exact"] > COUNT // 300
     assert tally.checked["stored end, refused"] > COUNT // 300
+
+
+def dead_worker(equal: bool, found: bool) -> TenureWorld:
+    """The flow stored 99 and replicated 160 records; P kept 20 more. Then the applications moved to B."""
+    made = TenureWorld(0, frozenset(), active="B")
+    made.logs["P"] = [Entry(at, 1000, "x" if equal else f"r{at}", 0, at if at < 160 else None) for at in range(180)]
+    made.logs["B"] = made.logs["P"][:160] + [Entry(160 + at, 2000, f"b{at}", 0, 1000 + at) for at in range(9)]
+    made.logs["P"] += [Entry(180 + at, 2000, f"b{at}", 0, 1000 + at) for at in range(9)]
+    made.ends, made.last_replicated_offset = {"P": 189, "B": 169}, 168
+    cut_record = {"from": "P", "to": "B", "disaster": True, "ends": {"T": {"0": 100}}, "cut": {"T": {"0": 160}}}
+    cut_record |= {"resumed": {"T": {"0": 180}}} | ({"found": {"T": {"0": 160}}} if found else {})
+    made.cut_records = [cut_record]
+    return made
+
+
+@pytest.mark.parametrize("found", [False, True])
+def test_a_group_that_lags_behind_a_dead_worker_goes_home_to_its_next_record(found: bool) -> None:
+    """R45, the counterexample: 130 is right, and 100, exactly after the last record, was offered."""
+    made = dead_worker(equal=False, found=found)
+    target = enter(made, made.tenures(), 130, whole, True)
+    assert (target.offset, target.quality, target.rereads) == (130, "exact", 0)
+    assert stored_end(made, 130).offset == 100
+
+
+def test_equal_records_leave_a_lower_bound_whose_rereads_are_counted() -> None:
+    made = dead_worker(equal=True, found=False)
+    target = enter(made, made.tenures(), 130, whole, True)
+    assert target.offset is not None
+    assert (target.offset <= 130, target.quality) == (True, "safe")
+    assert (target.rereads or 0) >= made.reread(130, target.offset) > 0
+
+
+def test_an_offset_in_the_tail_after_a_lower_bound_is_refused_although_the_end_is_unknown() -> None:
+    """In the next tenure but one, a group still lags on P in what may be the tail."""
+    made = dead_worker(equal=False, found=False)
+    made.active = "P"
+    made.cut_records.append({"from": "B", "to": "P", "ends": {"T": {"0": 169}}, "cut": {"T": {"0": 189}}})
+    offsets = {commit: enter(made, made.tenures(), commit, whole, True).offset for commit in (100, 130, 160, 170, 180)}
+    assert offsets == {100: 100, 130: 130, 160: 160, 170: None, 180: 160}
 
 
 def _other_side(made: TenureWorld, cut_records: list[dict[str, Any]], commit: int) -> int | None:
