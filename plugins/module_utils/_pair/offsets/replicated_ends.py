@@ -192,7 +192,7 @@ class _Comparison:
             found,
             max(0, at - len(context)),
             max(0, len(context) - at),
-            [records[index].offset for index in result.missing],
+            tuple(records[index].offset for index in result.missing),
             reason,
             undecided,
         )
