@@ -93,7 +93,10 @@ partitions:
   description:
     - One row for each partition with a tail. C(begin) and C(end) bound its offsets, and C(records) counts its records.
       C(first_time) and C(last_time) are their timestamps (epoch milliseconds). C(after_failover) counts those written
-      after the failover, and C(already_replicated) those that the replica has.
+      after the failover, and C(already_replicated) those that the replica has although the flow did not store them.
+      C(copies_lost) counts those that the flow had stored and the replica has lost since.
+    - C(missing) are offsets before the tail, as first and last plus one, and C(missing_records) counts the records
+      there that the replica lacks (null and 0 if there are none).
     - C(expired) are the offsets that retention has deleted, and C(truncated) those that the log no longer has (null if
       there are none). C(undecided) counts the offsets after the start of an open transaction. C(file) is the exported
       file, and C(replayed) counts the replayed records.
@@ -110,6 +113,9 @@ partitions:
       last_time: 1764148512345
       after_failover: 0
       already_replicated: 0
+      copies_lost: 0
+      missing: null
+      missing_records: 0
       expired: null
       truncated: null
       undecided: 0

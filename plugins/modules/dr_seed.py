@@ -18,7 +18,9 @@ description:
   - Requires the source connector to be STOPPED without tasks and no flow in the other direction. Deletes the offsets of
     earlier rounds, stores the wanted ones and reads them back.
   - Journals them as the phase C(seeded) of O(guard.run). Without O(guard.run), the module journals O(cut) for the last
-    run of the journal if that run was a disaster failover, which cannot seed the flow back itself.
+    run of the journal if that run was a disaster failover, which cannot seed the flow back itself. The journaled ends
+    are then lower bounds, because the worker had replicated more than it stored. So the module finds the ends by
+    content and journals those that it finds. It warns about the others.
   - Reads the topic ids from the journal. With a cut, a topic with another id fails the task. Without a cut, records
     of a topic with another id or without an id count as unknown history.
   - Without a cut, as when a pair is enabled, a partition keeps the connector's stored offset if it fits both logs. If

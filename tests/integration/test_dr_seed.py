@@ -222,6 +222,30 @@ class LabPair:
 
     # ---- the module
 
+    def journal(self, topic: str, cut: Nested, ends: Nested) -> dict[str, Any]:
+        """A journal of its own, after a disaster failover from P to B. Its topic and pair as options."""
+        name = uuid.uuid4().hex[:8]
+        place: dict[str, Any] = {"topic": f"journal-{name}-internal", "pair": f"seed-{name}"}
+        for alias in (P, B):
+            items = [{"name": place["topic"], "partitions": 1}]
+            made = run_module(kafka_topic, {"bootstrap_servers": self.servers(alias), "topics": items})
+            assert made["rc"] == 0, made
+
+        def note(event: str, **data: Any) -> dict[str, Any]:
+            run = data.pop("run", None)
+            of_run = {} if run is None else {"run": run, "holder_generation": 0}
+            options = {"clusters": self.clusters, **place, "event": event, "data": data, **of_run}
+            result = run_module(dr_journal, of_journal(options))
+            assert result["rc"] == 0, result
+            return result
+
+        note("enabled", active=P, policy="identity", topic_ids=self.ids(topic))
+        run = note("started", type="disaster", policy="identity", **{"from": P, "to": B})["run_id"]
+        note("phase", run=run, phase="barrier", facts={"disaster": True, "ends": ends, "cut": cut})
+        note("pnr", run=run)
+        note("ended", run=run, result="completed")
+        return place
+
     def seed(self, flow: FlowAliases, topic: str, /, *, check: bool = False, **more: Any) -> dict[str, Any]:
         params = {"clusters": self.clusters, "topics": [topic], "policy": "identity", "pair": "seed", **flow, **more}
         ids = params.pop("topic_ids", None)
@@ -389,6 +413,60 @@ def test_the_seeded_offsets_are_journaled(pair: LabPair, left: tuple[str, Nested
     assert result["rc"] == 0, result["msg"]
     seeded = note("read")["state"]["run"]["phases"]["seeded"]
     assert (seeded["flow"], seeded["cut"], seeded["resumed"]) == (f"{B}->{P}", cut, ends)
+
+
+@pytest.mark.parametrize("lost", [0, 3], ids=["everything on B", "B lost copies"])
+def test_after_a_disaster_the_end_of_the_replicated_part_is_found_by_content(pair: LabPair, lost: int) -> None:
+    """R45: 4 of 10 replicated records were stored when the worker died. 5 later records were never replicated."""
+    topic = pair.topic()
+    pair.send_both(topic, 0, 10 - lost)
+    pair.send(P, topic, 0, lost + 5)
+    cut, ends = pair.ends(B, topic), {topic: {"0": 4}}
+    pair.send(B, topic, 0, 2)
+    place = pair.journal(topic, cut, ends)
+
+    error = pair.refused(BACK, topic, **place)
+    assert error["code"] == "tail_left"
+    assert f"{topic}-0: {5 + lost} offsets that {B} does not hold" in error["message"]
+    result = pair.seed(BACK, topic, accept_tail=[topic], **place)
+
+    assert (result["rc"], result["warnings"]) == (0, []), result
+    state = run_module(dr_journal, of_journal({"clusters": pair.clusters, **place, "event": "read"}))["state"]
+    found = {topic: {"0": 10 - lost}}
+    assert [(one["ends"], one["found"], one["resumed"]) for one in state["cuts"]] == [
+        (ends, found, {topic: {"0": 15}}),
+    ]
+    assert state["left"][P]["ends"] == found
+    assert pair.offsets(BACK)[topic, 0] == 10 - lost - 1
+
+
+def test_records_in_the_middle_that_the_entered_cluster_lacks_are_refused_by_name(pair: LabPair) -> None:
+    """R45: P was truncated below the stored offset and written again before the worker went on."""
+    topic = pair.topic()
+    pair.send_both(topic, 0, 4)
+    for alias in (P, B):
+        pair.send(alias, topic, 0, 3)  # the same offsets, but other records
+    pair.send_both(topic, 0, 2)
+    pair.send(P, topic, 0, 1)
+    place = pair.journal(topic, pair.ends(B, topic), {topic: {"0": 8}})
+    error = pair.refused(BACK, topic, **place)
+    assert error["code"] == "copies_missing"
+    assert f"{topic}-0: 3 records in the offsets 4 to 6" in error["message"]
+    assert pair.seed(BACK, topic, accept_tail=[topic], **place)["late_writes"] == [f"{P} {topic}-0: 1 offsets"]
+
+
+def test_an_end_that_content_does_not_show_stays_a_lower_bound(pair: LabPair) -> None:
+    """R45: all records are equal, and 2 of 4 were stored."""
+    topic = pair.topic()
+    equal: dict[str, Any] = {"value": "x", "key": None, "headers": [], "timestamp": int(time.time() * 1000)}
+    pair.send(P, topic, 0, 6, **equal)
+    pair.send(B, topic, 0, 4, **equal)
+    ends = {topic: {"0": 2}}
+    place = pair.journal(topic, pair.ends(B, topic), ends)
+    result = pair.seed(BACK, topic, accept_tail=[topic], **place)
+    assert f"{topic}-0 (at or after 2: records have equal content)" in result["warnings"][0]
+    state = run_module(dr_journal, of_journal({"clusters": pair.clusters, **place, "event": "read"}))["state"]
+    assert [(one["ends"], one.get("found"), one["disaster"]) for one in state["cuts"]] == [(ends, None, True)]
 
 
 # ---- refusals, which change nothing -

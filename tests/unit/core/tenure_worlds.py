@@ -19,6 +19,7 @@ from typing import Any
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.fingerprints import fingerprints
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replicated_end import replicated_end
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import LogBounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.target_offsets import TargetOffset
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Tenure, tenures
@@ -52,6 +53,8 @@ KINDS = (
     "syncs_compacted",
     "running",
 )
+# Drawn apart, so that the other kinds of a seed stay the same.
+DEAD_WORKERS = "dead_workers"
 # Some records are not unique, or some are missing, unknown or not replicated.
 BLURRED = frozenset(("identical", "periodic", "repeats", "adopted", "retention", "compacted", "running"))
 
@@ -76,7 +79,8 @@ class TenureWorld:
     """The logs of both clusters (data only), what the journal holds, and the offset-syncs of both flows.
 
     ``gone``: expired records. ``superseded``: records that compaction removed. ``last_replicated_offset``: of the
-    current flow.
+    current flow. ``unfound``: by cluster, the offsets between a lower bound of a tenure's end and where the log
+    continued.
     """
 
     seed: int
@@ -88,6 +92,7 @@ class TenureWorld:
     starts: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIDES, 0))
     ends: dict[str, int] = field(default_factory=lambda: dict.fromkeys(SIDES, 0))
     tails: dict[str, list[Range]] = field(default_factory=lambda: {alias: [] for alias in SIDES})
+    unfound: dict[str, list[Range]] = field(default_factory=lambda: {alias: [] for alias in SIDES})
     cut_records: list[dict[str, Any]] = field(default_factory=list)
     syncs: dict[tuple[str, str], list[OffsetSync]] = field(
         default_factory=lambda: {("P", "B"): [], ("B", "P"): []},
@@ -119,9 +124,7 @@ class TenureWorld:
         return min(low, max(start, high)), max(start, high)
 
     def bounds(self, tenure: Tenure) -> LogBounds:
-        last_replicated_offset = (
-            self.last_replicated_offset if tenure.end is None else tenure.end[tenure.source].get(KEY, 0) - 1
-        )
+        last_replicated_offset = self.last_replicated_offset if tenure.end is None else tenure.replicated(KEY) - 1
         syncs = [sync for sync in self.syncs[tenure.source, tenure.target] if self._of(tenure, sync)]
         syncs.sort(key=lambda sync: sync.downstream)
         gone = tenure.gone_after(self.idle, KEY, {alias: self.log(alias) for alias in SIDES}, "compacted" in self.kinds)
@@ -235,6 +238,9 @@ class TenureWorld:
     def in_tail(self, commit: int) -> bool:
         return any(low <= commit < high for low, high in self.tails[self.active])
 
+    def in_unfound(self, commit: int) -> bool:
+        return any(low < commit < high for low, high in self.unfound[self.active])
+
 
 @dataclass
 class Tally:
@@ -259,10 +265,10 @@ class Tally:
         self.checked[found.method] += 1
         if found.offset is None or found.rereads is None:
             self.checked["tails"] += tail
-            if not tail:
+            if not tail and not made.in_unfound(commit):
                 self.refused.append(text)
             return
-        if tail and found.method not in ("cut", "end"):
+        if tail and found.method not in ("cut", "end") and not made.in_unfound(commit):
             self.guessed.append(text)
         # The group read to the end, although the records after its offset expired: that counts as lost where the group
         # is.
@@ -280,8 +286,10 @@ class Tally:
             self.checked["clear"] += 1
             again = made.reread(commit, found.offset)
             # Foreign records and resends after the offset are counted, because they look like any other copy.
-            if again or (found.quality != "exact" and not made.kinds & {"foreign_writes", "resends"}):
+            counted = made.kinds & {"foreign_writes", "resends"} or any(made.unfound.values())
+            if again * (found.quality == "exact") or (found.quality != "exact" and not counted):
                 self.inexact.append(f"{text}, reads {again} again")
+            self.checked[DEAD_WORKERS] += DEAD_WORKERS in made.kinds
             if again > found.rereads:
                 self.unbounded.append(f"{text}, reads {again} again")
 
@@ -298,7 +306,9 @@ def committed_offsets(made: TenureWorld, all_tenures: Sequence[Tenure], draw: ra
 def world(seed: int) -> TenureWorld:
     """Build the world of a seed."""
     draw = random.Random(seed)
-    made = TenureWorld(seed, frozenset(kind for kind in KINDS if draw.random() < 0.2))
+    fate = random.Random(f"{DEAD_WORKERS} {seed}")
+    kinds = {kind for kind in KINDS if draw.random() < 0.2} | ({DEAD_WORKERS} if fate.random() < 0.25 else set())
+    made = TenureWorld(seed, frozenset(kinds))
     count = draw.randint(2, 5)
     late = draw.randint(1, count - 1) if "late" in made.kinds else 0
     sides = draw.sample(SIDES, 2)
@@ -308,7 +318,11 @@ def world(seed: int) -> TenureWorld:
         last = number == count - 1
         if number >= late:
             fresh = _produce(made, draw, source)
-            _replicate(made, draw, fresh, (source, target), last)
+            dies = not last and DEAD_WORKERS in made.kinds and fate.random() < 0.5
+            stored = _replicate(made, draw, fresh, (source, target), last, dies)
+            if dies:
+                _lose(made, draw, (source, target), stored)
+                continue
         if not last:
             _cut_over(made, draw, (source, target), number, number >= late)
     _age(made, draw)
@@ -353,13 +367,13 @@ def _produce(made: TenureWorld, draw: random.Random, source: str) -> list[Entry]
 
 
 def _replicate(
-    made: TenureWorld, draw: random.Random, fresh: Sequence[Entry], flow: tuple[str, str], last: bool
-) -> None:
-    """Replicate from the cut to the end.
+    made: TenureWorld, draw: random.Random, fresh: Sequence[Entry], flow: tuple[str, str], last: bool, dies: bool
+) -> int:
+    """Replicate from the cut to the end, or until the worker dies. Return the offset after the last one that it stored.
 
     A kill goes back to just after the last flushed record, never below the cut.
     """
-    running = last and "running" in made.kinds
+    running = dies or (last and "running" in made.kinds)
     stop = draw.randint(0, len(fresh)) if running else len(fresh)
     restarts = draw.randint(1, 4) if "resends" in made.kinds else 0
     lag_max, since, first = draw.choice((0, 1, 3, 10, 100)), 1000, True
@@ -387,11 +401,64 @@ def _replicate(
         if draw.random() < 0.15:
             flushed = cursor
     made.ends[flow[1]] = at
+    known = flushed if running else cursor
+    begin = made.tenures()[-1].first(flow[0], KEY)
     if last:
-        known = flushed if running else cursor
-        begin = made.tenures()[-1].first(flow[0], KEY)
         # A flow that has replicated nothing yet knows the offset it was seeded with.
         made.last_replicated_offset = fresh[known - 1].offset if known else begin - 1 if begin else None
+    return fresh[known - 1].offset + 1 if known else begin
+
+
+def _lose(made: TenureWorld, draw: random.Random, flow: tuple[str, str], stored: int) -> None:
+    """The cluster is lost with its worker: what the journal gets, and what is found when the cluster is back (R45)."""
+    source, target = flow
+    tenure = Tenure(source, target, made.tenures()[-1].begin, None)
+    copied = {one.record for one in made.logs[target]}
+    log = made.logs[source]
+    tail = [one.offset for one in log if one.offset >= tenure.first(source, KEY) and one.record not in copied]
+    # Whatever the flow did not replicate is a tail, which the operator accepted when the flow back was seeded.
+    made.logs[source] = [replace(one, record=None) if one.offset in tail else one for one in log]
+    end = made.ends[source]
+    if tail:
+        made.tails[source].append((tail[0], end))
+    ends = {"T": {"0": stored}} if stored or draw.random() < 0.5 else {}
+    cut_record: dict[str, Any] = {"from": source, "to": target, "disaster": True, "ends": ends}
+    cut_record |= {"cut": {"T": {"0": made.ends[target]}}, "resumed": {"T": {"0": end}}}
+    found = _found(made, draw, tenure, stored)
+    if found is None:
+        made.unfound[source].append((stored, end))
+    else:
+        assert found == (tail[0] if tail else end), f"seed {made.seed}: {found} is not the end of what was replicated"
+        cut_record["found"] = {"T": {"0": found}}
+    made.cut_records.append(cut_record)
+
+
+def _found(made: TenureWorld, draw: random.Random, tenure: Tenure, stored: int) -> int | None:
+    """The end of the replicated part, from all records of the tenure or only those near the stored offset."""
+    made.__dict__.pop("_offsets", None)
+    sources = made.within(tenure, tenure.source)
+    replicas = made.within(tenure, tenure.target)
+    complete = draw.random() < 0.5
+    if not complete:
+        low = draw.randint(sources[0], max(sources[0], min(stored, sources[1])))
+        records = [one.record for one in made.logs[tenure.source] if low <= one.offset < stored]
+        first = [one.offset for one in made.logs[tenure.target] if records and one.record == records[0]]
+        if not first:
+            return None
+        sources, replicas = (low, sources[1]), (first[0], replicas[1])
+    source, replica = made.windows(tenure, sources, replicas)
+    seen = replicated_end(
+        source.fingerprints,
+        source.below(stored),
+        replica.fingerprints,
+        True,
+        complete,
+        "compacted" in made.kinds,
+    )
+    made.__dict__.pop("_offsets", None)
+    if not seen.found:
+        return None
+    return source.offsets[seen.least] if seen.least < len(source.offsets) else sources[1]
 
 
 def _timestamped(made: TenureWorld, draw: random.Random, record: Entry) -> Entry:

@@ -194,6 +194,27 @@ def test_a_disaster_leaves_a_cut_until_the_flow_back_is_seeded() -> None:
     assert fold(LIFE).unseeded_cut is None
 
 
+def test_the_ends_of_a_disaster_are_lower_bounds_until_they_are_found_by_content() -> None:
+    """R45: the flow stored 99, and had replicated 160 records of partition 0. The end of partition 1 is not found."""
+    lost = {**LOST, "policy": "identity"}
+    facts = {"disaster": True, "ends": {"T": {"0": 100, "1": 7}}, "cut": {"T": {"0": 160, "1": 9}}}
+    passed = [
+        ENABLED,
+        event(2, 0, "started", "r2", **lost),
+        event(2, 1, "phase", "r2", phase="barrier", facts=facts),
+        PNR,
+        ENDED,
+    ]
+    assert [(one["disaster"], one.get("found")) for one in fold(passed).cuts] == [(True, None)]
+    resumed, found = {"T": {"0": 180, "1": 9}}, {"T": {"0": 160}}
+    seeded = {"flow": "B->P", "cut": facts["cut"], "resumed": resumed, "found": found}
+    state = fold([*passed, event(2, 4, "phase", "r2", phase="seeded", facts=seeded)])
+    (cut,) = state.cuts
+    assert (cut["ends"], cut["found"], cut["resumed"]) == (facts["ends"], found, resumed)
+    assert state.left["P"]["ends"] == {"T": {"0": 160, "1": 7}}
+    assert dict(tenures(state.cuts, "B", "P")[0].at_least) == {("T", 1): 7}
+
+
 def test_a_run_undone_before_the_point_of_no_return_leaves_no_trusted_offsets() -> None:
     state = fold([ENABLED, STARTED, BARRIER, dataclasses.replace(ENDED, data={"result": "undone"})])
     assert (state.active, state.left, state.interrupted) == ("P", {}, False)

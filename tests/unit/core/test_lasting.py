@@ -34,6 +34,9 @@ NONE = {**SAFE, "offset": None, "rereads": None}
         (SAFE, EXPIRED, "refuse", "committed offset 5 is before the log start 30; at most 12 records"),
         (SAFE, LAGGING, "refuse", "committed offset 35 is below the log end 40, and it has no members"),
         (SAFE, EXPIRED, "reread", ""),
+        # R45: in a tail, or after a lower bound of what a dead worker had replicated.
+        (NONE, LAGGING, "reread", "committed offset 35 cannot be moved: MirrorMaker 2's offset-sync, verified"),
+        (NONE, replace(LAGGING, idle=False), "reread", ""),
         # Each of these may change once the applications have stopped.
         (SAFE, replace(LAGGING, idle=False), "refuse", ""),
         (SAFE, replace(LAGGING, read_to_end=True), "refuse", ""),

@@ -29,7 +29,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     reverse,
 )
 from ansible_collections.switchback.kafka_dr.tests.unit.core.tenure_worlds import (
+    BLURRED,
+    DEAD_WORKERS,
     KEY,
+    Entry,
     Tally,
     TenureWorld,
     committed_offsets,
@@ -74,7 +77,9 @@ def enter(made: TenureWorld, all_tenures: list[Tenure], commit: int, through: Th
     if place.tenure is not None and (place.other is None or gone or "compacted" in made.kinds):
         translated = through(made, all_tenures[place.tenure], commit)
     left = Side(commit, *made.log(made.active), not made.unread(commit))
-    return enter_same(left, Side(None, *made.log(made.idle)), final, place, translated)
+    tenure = None if place.tenure is None else all_tenures[place.tenure]
+    at_least = None if tenure is None or tenure.source != made.active else tenure.at_least.get(KEY)
+    return enter_same(left, Side(None, *made.log(made.idle)), final, place, translated, at_least)
 
 
 # ---- rules that are known to be wrong
@@ -94,6 +99,15 @@ def after_the_cut(made: TenureWorld, commit: int) -> int | None:
     return enter(wrong, wrong.tenures(), commit, whole, False).offset
 
 
+def stored_end(made: TenureWorld, commit: int) -> TargetOffset:
+    """As if the offset that a dead worker stored were the end of what it replicated (R45)."""
+    cut_records = [
+        {name: value for name, value in one.items() if name not in ("disaster", "found")} for one in made.cut_records
+    ]
+    wrong = replace(made, cut_records=cut_records)
+    return enter(wrong, wrong.tenures(), commit, whole, False)
+
+
 BAD_RULES: dict[str, Callable[[TenureWorld, int], int | None]] = {
     "from the end": from_the_end,
     "after the cut": after_the_cut,
@@ -110,6 +124,11 @@ def tally() -> Tally:
             final = "running" not in made.kinds and draw.random() < 0.5
             for name, through in (("whole", whole), ("narrow", narrow)):
                 found.note(made, name, commit, enter(made, all_tenures, commit, through, final))
+            if DEAD_WORKERS in made.kinds and not made.kinds & BLURRED:
+                wrong = stored_end(made, commit)
+                again = 0 if wrong.offset is None else made.reread(commit, wrong.offset)
+                found.checked["stored end, exact"] += again > 0 and wrong.quality == "exact"
+                found.checked["stored end, refused"] += wrong.offset is None and not made.in_tail(commit)
         if seed % 2 == 0:
             for name, rule in BAD_RULES.items():
                 offset = rule(made, commit)
@@ -146,6 +165,52 @@ def test_only_in_a_tail_there_is_no_target_offset(tally: Tally) -> None:
 
 def test_the_worlds_detect_the_rules_that_are_wrong(tally: Tally) -> None:
     assert {name for name in BAD_RULES if tally.skipped_by[name] < COUNT // 100} == set()
+
+
+def test_the_stored_offset_of_a_dead_worker_is_not_taken_for_the_end(tally: Tally) -> None:
+    """R45: the worlds hold dead workers, and the wrong rule reads records again, or refuses an offset, in some."""
+    assert tally.checked[DEAD_WORKERS] > COUNT // 10
+    assert tally.checked["stored end, exact"] > COUNT // 300
+    assert tally.checked["stored end, refused"] > COUNT // 300
+
+
+def dead_worker(equal: bool, found: bool) -> TenureWorld:
+    """The flow stored 99 and replicated 160 records; P kept 20 more. Then the applications moved to B."""
+    made = TenureWorld(0, frozenset(), active="B")
+    made.logs["P"] = [Entry(at, 1000, "x" if equal else f"r{at}", 0, at if at < 160 else None) for at in range(180)]
+    made.logs["B"] = made.logs["P"][:160] + [Entry(160 + at, 2000, f"b{at}", 0, 1000 + at) for at in range(9)]
+    made.logs["P"] += [Entry(180 + at, 2000, f"b{at}", 0, 1000 + at) for at in range(9)]
+    made.ends, made.last_replicated_offset = {"P": 189, "B": 169}, 168
+    cut_record = {"from": "P", "to": "B", "disaster": True, "ends": {"T": {"0": 100}}, "cut": {"T": {"0": 160}}}
+    cut_record |= {"resumed": {"T": {"0": 180}}} | ({"found": {"T": {"0": 160}}} if found else {})
+    made.cut_records = [cut_record]
+    return made
+
+
+@pytest.mark.parametrize("found", [False, True])
+def test_a_group_that_lags_behind_a_dead_worker_goes_home_to_its_next_record(found: bool) -> None:
+    """R45, the counterexample: 130 is right, and 100, exactly after the last record, was offered."""
+    made = dead_worker(equal=False, found=found)
+    target = enter(made, made.tenures(), 130, whole, True)
+    assert (target.offset, target.quality, target.rereads) == (130, "exact", 0)
+    assert stored_end(made, 130).offset == 100
+
+
+def test_equal_records_leave_a_lower_bound_whose_rereads_are_counted() -> None:
+    made = dead_worker(equal=True, found=False)
+    target = enter(made, made.tenures(), 130, whole, True)
+    assert target.offset is not None
+    assert (target.offset <= 130, target.quality) == (True, "safe")
+    assert (target.rereads or 0) >= made.reread(130, target.offset) > 0
+
+
+def test_an_offset_in_the_tail_after_a_lower_bound_is_refused_although_the_end_is_unknown() -> None:
+    """In the next tenure but one, a group still lags on P in what may be the tail."""
+    made = dead_worker(equal=False, found=False)
+    made.active = "P"
+    made.cut_records.append({"from": "B", "to": "P", "ends": {"T": {"0": 169}}, "cut": {"T": {"0": 189}}})
+    offsets = {commit: enter(made, made.tenures(), commit, whole, True).offset for commit in (100, 130, 160, 170, 180)}
+    assert offsets == {100: 100, 130: 130, 160: 160, 170: None, 180: 160}
 
 
 def _other_side(made: TenureWorld, cut_records: list[dict[str, Any]], commit: int) -> int | None:

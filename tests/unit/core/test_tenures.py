@@ -261,3 +261,32 @@ def test_journaled_cuts_are_read_back(values: dict[tuple[str, int], int]) -> Non
 def test_a_cut_missing_on_the_entered_cluster_is_not_taken_from_the_other_one() -> None:
     found = tenures([{**THERE, "cut": {}}], "B", "P")
     assert (found[1].first("P", T), found[1].first("B", T)) == (12, 0)
+
+
+# ---- a tenure that a disaster ended (R45)
+
+# The flow had stored 99 and replicated 160 records. P kept 20 more.
+LOST = cut_record("P", "B", at(_0=100), at(_0=160), at(_0=180), disaster=True)
+
+
+def test_the_end_of_a_dead_worker_is_a_lower_bound() -> None:
+    lost, present = tenures([LOST], "B", "P")
+    assert (lost.at_least, lost.replicated(T)) == ({T: 100}, 100)
+    # Whatever was replicated is in this part: what content shows there counts.
+    assert lost.end == {"P": {T: 180}, "B": {T: 160}}
+    assert (present.first("P", T), present.first("B", T)) == (180, 160)
+    assert locate([lost, present], "P", T, 130) == TenurePlace(0)
+
+
+def test_an_end_that_was_found_replaces_the_lower_bound() -> None:
+    lost, present = tenures([{**LOST, "found": at(_0=160)}], "B", "P")
+    assert (lost.at_least, lost.replicated(T), lost.end) == ({}, 160, {"P": {T: 160}, "B": {T: 160}})
+    assert locate([lost, present], "P", T, 130) == TenurePlace(0)
+    assert locate([lost, present], "P", T, 170) == TenurePlace(None)
+
+
+def test_a_flow_that_had_stored_nothing_has_a_lower_bound_too() -> None:
+    """The topic is not new to the pair: its past is known."""
+    lost, present = tenures([cut_record("P", "B", {}, at(_0=3), at(_0=5), disaster=True)], "B", "P")
+    assert (lost.at_least, lost.end) == ({T: 0}, {"P": {T: 5}, "B": {T: 3}})
+    assert (present.first("P", T), present.unknown) == (5, frozenset())

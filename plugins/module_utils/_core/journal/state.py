@@ -197,7 +197,8 @@ def _without(cut_record: Mapping[str, Any], topics: set[str]) -> dict[str, Any]:
     """A cut record without entries for ``topics``."""
     rest = {
         name: {topic: at for topic, at in (cut_record.get(name) or {}).items() if topic not in topics} or None
-        for name in ("ends", "cut", "resumed")
+        for name in ("ends", "cut", "resumed", "found")
+        if name in cut_record
     }
     return {**cut_record, **rest, "ends": rest["ends"] or {}, "cut": rest["cut"] or {}}
 
@@ -274,6 +275,19 @@ def _phase(state: JournalState, event: Event) -> None:
     state.run = replace(run, phases={**run.phases, phase: {"time": event.time, **facts}})
     if phase == "seeded" and state.cuts:
         state.cuts[-1]["resumed"] = facts.get("resumed")
+        _found(state, run, facts.get("found") or {})
+
+
+def _found(state: JournalState, run: Run, found: Mapping[str, Mapping[str, int]]) -> None:
+    """The ends of a disaster's cut that were found by content replace the lower bounds (R45)."""
+    if not found:
+        return
+    state.cuts[-1]["found"] = found
+    left = state.left.get(run.source)
+    if left is not None:
+        ends = left.get("ends", {})
+        merged = {topic: {**ends.get(topic, {}), **found.get(topic, {})} for topic in {**ends, **found}}
+        state.left[run.source] = {**left, "ends": merged}
 
 
 def _pnr(state: JournalState, event: Event) -> None:
@@ -291,7 +305,9 @@ def _pnr(state: JournalState, event: Event) -> None:
     state.left[run.source] = facts
     if naming_of(run.policy).starts_at_cut:
         cut = {"from": run.source, "to": run.target, "ends": facts.get("ends", {}), "cut": facts.get("cut", {})}
-        state.cuts.append({**cut, "resumed": None})
+        # The flow of a lost cluster may have replicated more than it stored (R45).
+        lower_bounds = {"disaster": True} if facts.get("disaster") else {}
+        state.cuts.append({**cut, "resumed": None, **lower_bounds})
 
 
 def _undoing(state: JournalState, event: Event) -> None:

@@ -64,6 +64,8 @@ def lasting_problems(
         where = f'group "{row["group"]}" on {alias} {topic}-{partition}'
         if standing.past_end:
             problems.append(f"{where}: its committed offset {standing.commit} is past the log end {standing.end}")
+        elif row["offset"] is None and standing.unreachable:
+            problems.append(f"{where}: its committed offset {standing.commit} cannot be moved: {row['reason']}")
         elif row["offset"] is not None and standing.unreachable and group_lag == "refuse":
             problems.append(
                 f"{where}: {_why(standing)}; at most {row['rereads']} records would be read again ({row['reason']})"

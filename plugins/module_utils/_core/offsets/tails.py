@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""The tail of a lost cluster: the records that it acknowledged and never replicated. Where it begins, how to replay it.
+"""The tail of a lost cluster: the records that it acknowledged and never replicated. The progress of its replay.
 
 Private to this collection: may change in any release.
 """
@@ -10,19 +10,16 @@ from __future__ import annotations
 
 import base64
 import json
-from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from .skipped_ranges import SkippedRange
 
-__all__ = ["BEGINNING", "PROVENANCE", "Progress", "already_replicated", "first_offset", "line", "provenance"]
+__all__ = ["PROVENANCE", "Progress", "first_offset", "line", "provenance"]
 
 # Headers of a replayed record that name its origin. The audit ignores them.
 PROVENANCE = "kafka_dr.salvage."
-# Stands for the record before the first one of both logs, if no offset is known. It equals no record.
-BEGINNING = object()
 
 
 @dataclass(frozen=True)
@@ -82,43 +79,6 @@ def first_offset(last_replicated_offset: int | None, done: Progress | None) -> i
     """First source offset of the tail: after the last replicated offset, and after earlier replays."""
     after = 0 if last_replicated_offset is None else last_replicated_offset + 1
     return after if done is None else max(after, done.end)
-
-
-def already_replicated(context: Sequence[Hashable], tail: Sequence[Hashable], replica: Sequence[Hashable]) -> int:
-    """Return how many of the first records of ``tail`` the replica already holds, compared by fingerprint.
-
-    The offset that Kafka Connect stored for a dead worker is a lower bound. MirrorMaker 2 continues from there in
-    order, perhaps more than once. So the copy of the last stored record is followed by unbroken runs that each begin
-    with the first record of the tail. ``context``: the source's records up to the last stored one. ``replica``: its
-    records from before the copy of that record to the log end. If no offset is stored and both logs are complete, pass
-    ``BEGINNING`` as the last stored record. A record whose content occurs twice proves nothing and counts as not
-    replicated.
-    """
-    if not context or not tail:
-        return 0
-    counts = Counter((*context, *tail))
-    anchor = context[-1]
-    if counts[anchor] > 1:
-        return 0
-    best = 0
-    for place, fingerprint in enumerate(replica):
-        if fingerprint != anchor:
-            continue
-        at = place + 1
-        while at < len(replica) and replica[at] == tail[0]:
-            length = 0
-            while (
-                length < len(tail)
-                and at + length < len(replica)
-                and replica[at + length] == tail[length]
-                and counts[tail[length]] == 1
-            ):
-                length += 1
-            best = max(best, length)
-            if not length:
-                break
-            at += length
-    return best
 
 
 def provenance(cluster: str, topic: str, partition: int, offset: int) -> list[tuple[str, bytes | None]]:

@@ -66,11 +66,17 @@ def enter_replica(left: Side, replica: Side, flow_final: bool, translated: Trans
 
 
 def enter_same(
-    left: Side, entered: Side, flow_final: bool, place: TenurePlace, translated: Translated | None
+    left: Side,
+    entered: Side,
+    flow_final: bool,
+    place: TenurePlace,
+    translated: Translated | None,
+    at_least: int | None = None,
 ) -> TargetOffset:
     """Start on Y:T with the policy identity. ``place``: where the committed offset is among the tenures of the pair.
 
-    ``translated``: for an offset at a cut, it only counts the records that are gone on Y.
+    ``translated``: for an offset at a cut, it only counts the records that are gone on Y. ``at_least``: the lower bound
+    of the end of the offset's tenure on X, if the end is unknown (R45).
     """
     decided = _decided(left, entered, flow_final)
     if decided is not None:
@@ -81,7 +87,18 @@ def enter_same(
         return TargetOffset(
             None, "none", "none", None, "it is in a tail that was written after a cut and never replicated"
         )
+    if at_least is not None and (left.commit or 0) > at_least and not _replicated(translated):
+        reason = (
+            f"it is after {at_least}, the last offset that the flow stored before its worker died, and it is unknown"
+            " whether the records there were replicated"
+        )
+        return TargetOffset(None, "none", "none", None, reason)
     return _with_expired(left, _translated(left, entered, translated))
+
+
+def _replicated(translated: Translated | None) -> bool:
+    """Whether every record before the committed offset was replicated, or none after it is left."""
+    return translated is not None and (translated.reached or translated.method == "end")
 
 
 def _at_cut(left: Side, entered: Side, cut: int, translated: Translated | None) -> TargetOffset:

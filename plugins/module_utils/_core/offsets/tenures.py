@@ -13,7 +13,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..partition import Partition, Range
@@ -34,6 +34,13 @@ class Tenure:
     end: Mapping[str, Mapping[Partition, int]] | None
     #: Partitions whose end is known, but not how they were replicated.
     unknown: frozenset[Partition] = frozenset()
+    #: Partitions whose worker died: a lower bound of their end on the source (R45). ``end`` is an upper bound then.
+    at_least: Mapping[Partition, int] = field(default_factory=dict)
+
+    def replicated(self, key: Partition) -> int:
+        """The end of the replicated part on the source; a lower bound for a partition of ``at_least``."""
+        ended = {} if self.end is None else self.end[self.source]
+        return self.at_least.get(key, ended.get(key, 0))
 
     def first(self, alias: str, key: Partition) -> int:
         """First offset of the tenure on ``alias``."""
@@ -74,35 +81,43 @@ class TenurePlace:
 def tenures(cut_records: Sequence[Mapping[str, Any]], active: str, idle: str) -> list[Tenure]:
     """The tenures of a pair, oldest first, from the cuts in the journal.
 
-    A cut record is ``{from, to, ends, cut, resumed, known}``. ``ends``: where the replicated part of the cluster being
-    left ends. ``cut``: the log ends of the cluster being entered. ``resumed``: where the cluster being left continued,
-    after ``ends`` if a tail was left there. Not ``known``: no cutover of this collection moved the applications, so
-    everything before it is unknown; partitions that it does not name continue as they were. A known cut that lacks a
-    topic makes that topic's past unknown: another tool has moved it, or it has not moved.
+    A cut record is ``{from, to, ends, cut, resumed, known, disaster, found}``. ``ends``: where the replicated part of
+    the cluster being left ends. ``cut``: the log ends of the cluster being entered. ``resumed``: where the cluster
+    being left continued, after ``ends`` if a tail was left there. Not ``known``: no cutover of this collection moved
+    the applications, so everything before it is unknown; partitions that it does not name continue as they were. A
+    known cut that lacks a topic makes that topic's past unknown: another tool has moved it, or it has not moved.
+    ``disaster``: ``ends`` are the offsets that the flow had stored, so they are lower bounds (R45). ``found``: the ends
+    that were found by content when the cluster was back.
     """
     found: list[Tenure] = []
     begin: dict[str, dict[Partition, int]] = {active: {}, idle: {}}
     lost: set[Partition] = set()
-    every = {key for cut_record in cut_records for key in flat(cut_record["ends"])}
+    every = {key for cut_record in cut_records for key in _named(cut_record)}
     for cut_record in cut_records:
         source, target, known = cut_record["from"], cut_record["to"], cut_record.get("known", True)
-        ends, cut, resumed = (
-            flat(cut_record["ends"]),
-            flat(cut_record["cut"]),
-            flat(cut_record.get("resumed") or cut_record["ends"]),
-        )
+        cut, named = flat(cut_record["cut"]), _named(cut_record)
+        exact = flat(cut_record.get("found") or {})
         # A partition without an entry has nothing in this tenure: it begins again where it began.
+        ends = {key: begin[source].get(key, 0) for key in every} | flat(cut_record["ends"]) | exact
+        at_least = {key: ends[key] for key in named - exact.keys()} if cut_record.get("disaster") else {}
+        resumed = flat(cut_record.get("resumed") or {}) or {key: ends[key] for key in named}
         end = {
-            source: {key: ends.get(key, begin[source].get(key, 0)) for key in every},
+            source: {key: max(at, resumed.get(key, at)) if key in at_least else at for key, at in ends.items()},
             target: {key: cut.get(key, begin[target].get(key, 0)) for key in every},
         }
-        unknown = frozenset(lost & set(ends)) | (frozenset() if known else frozenset(ends))
-        found.append(Tenure(source, target, {alias: dict(at) for alias, at in begin.items()}, end, unknown))
-        lost -= set(ends)
-        lost |= {key for key in every if known and key[0] not in cut_record["ends"]}
+        unknown = frozenset(lost & named) | (frozenset() if known else frozenset(named))
+        found.append(Tenure(source, target, {alias: dict(at) for alias, at in begin.items()}, end, unknown, at_least))
+        lost -= named
+        topics = {key.topic for key in named}
+        lost |= {key for key in every if known and key.topic not in topics}
         begin = {source: {**end[source], **resumed}, target: dict(end[target])}
     found.append(Tenure(active, idle, begin, None, frozenset(lost)))
     return found
+
+
+def _named(cut_record: Mapping[str, Any]) -> set[Partition]:
+    """The partitions of a cut. A disaster has no end for a partition whose flow had stored no offset."""
+    return set(flat(cut_record["ends"])) | (set(flat(cut_record["cut"])) if cut_record.get("disaster") else set())
 
 
 def locate(all_tenures: Sequence[Tenure], alias: str, key: Partition, commit: int) -> TenurePlace:

@@ -41,13 +41,14 @@ class IdentityOffsets:
     def _of_tenure(self, tenure: Tenure) -> FlowCopies:
         """Return the translation of one tenure.
 
-        A tenure that has ended is replicated up to its cut. In the present one, the flow's N counts.
+        A tenure that has ended is replicated up to its cut. In the present one, the flow's N counts. If the worker of
+        an ended one died and its end was not found, the cut is a lower bound like N (R45).
         """
         facts = self._evidence.forward.facts
         last_replicated_offset: dict[Partition, int | None] = (
             {key: partition_facts.last_replicated_offset for key, partition_facts in facts.items()}
             if tenure.end is None
-            else {key: tenure.end[tenure.source].get(key, 0) - 1 for key in facts}
+            else {key: tenure.replicated(key) - 1 for key in facts}
         )
         topics = FlowTopics(self._evidence.pair, tenure.source, tenure.target, self._journal)
         return FlowCopies(topics, last_replicated_offset, tenure)
@@ -112,7 +113,9 @@ class IdentityOffsets:
         if own_translation is not None and place.tenure is not None:
             later = (translated.get((index, key, first)) for index, first in self._later(place.tenure, key))
             own_translation = own_translation.lacking(ranges for one in later if one for ranges in one.missing)
-        committed_offset = enter_same(left, entered, evidence.final(key), place, own_translation)
+        committed_offset = enter_same(
+            left, entered, evidence.final(key), place, own_translation, self._at_least(place, key)
+        )
         if own_translation is None or commit is None or place.tenure is None or place.other is not None:
             return committed_offset, None
         copies = self._copies[place.tenure]
@@ -120,3 +123,9 @@ class IdentityOffsets:
             committed_offset = evidence.known_replicated(key, commit, committed_offset, own_translation)
         # MirrorMaker 2 translates only from the cluster where the applications live.
         return committed_offset, copies.checkpoint(key, commit) if copies.topics.source == evidence.x else None
+
+    def _at_least(self, place: TenurePlace, key: Partition) -> int | None:
+        """Return the lower bound of the end of an offset's tenure on X, if that is all that is known (R45)."""
+        if place.tenure is None or self._tenures[place.tenure].source != self._evidence.x:
+            return None
+        return self._tenures[place.tenure].at_least.get(key)

@@ -16,10 +16,12 @@ from typing import Any
 from ..._core.changes import Change, Outcome
 from ..._core.cutover_types import needs_source
 from ..._core.errors import DrError
+from ..._core.journal.facts import JournalFacts
 from ..._core.journal.ownership import Claim
 from ..._core.journal.state import JournalState
+from ..._core.listing import first_few
 from ..._core.names import flow_name
-from ..._core.offsets.tenures import flat, nested
+from ..._core.offsets.tenures import flat, nested, tenures
 from ..._core.partition import Partition, Range, Ranges
 from ..._core.resources.topic_ids import joined, recreated
 from ..._core.verdict import PROVEN, REFUTED
@@ -31,6 +33,8 @@ from ..journal.copies import read_state
 from ..journal.phases import note_phase
 from ..observation.last_records import same_content
 from ..observation.pair import ISOLATION, Pair
+from .flow_topics import FlowTopics
+from .replicated_ends import EndFound, TenureLogs, replicated_ends
 from .requests import SeedRequest
 
 __all__ = ["seed"]
@@ -46,6 +50,12 @@ class Beginning:
     found: set[Partition] = field(default_factory=set)
     #: How many offsets the target holds after the cut, by partition.
     tails: dict[Partition, int] = field(default_factory=dict)
+    #: After a disaster: where the replicated part of the target ends, by content (R45).
+    ends: dict[Partition, EndFound] = field(default_factory=dict)
+
+    def ends_found(self) -> dict[Partition, int]:
+        """Return the ends that are known exactly."""
+        return {key: one.end for key, one in self.ends.items() if one.found}
 
 
 def seed(request: SeedRequest, check: bool) -> Result:
@@ -65,6 +75,9 @@ def seed(request: SeedRequest, check: bool) -> Result:
     begin = seeding.start()
     changed = seeding.set(begin)
     facts = {"flow": seeding.flow, "cut": nested(begin.cut), "resumed": seeding.ends(seeding.target)}
+    if begin.ends:
+        facts["found"] = nested(begin.ends_found())
+    result.warnings += seeding.warnings(begin)
     result.extra = {"seeded": True, "cut_record": seeding.cut_record(begin), "partitions": seeding.rows(begin)}
     result.extra["late_writes"] = [
         f"{seeding.target} {key}: {count} offsets" for key, count in sorted(begin.tails.items())
@@ -97,6 +110,8 @@ class _Seeding:
         #: First offset to replicate, and the target's log ends at the barrier; None: the cut is found by content.
         self.cut: Mapping[str, Mapping[str, int]] | None = request.cut if given else facts.get("cut")
         self._barrier_ends: Mapping[str, Mapping[str, int]] = request.ends if given else facts.get("ends", {})
+        # A disaster could not read them: they are what the flow had stored (R45).
+        self._lower_bounds = not given and bool(facts.get("disaster"))
         self._logs = {
             alias: self.pair.ranges(alias, self.pair.topics, "read_uncommitted") for alias in (self.source, self.target)
         }
@@ -159,8 +174,52 @@ class _Seeding:
         """Return where the flow starts: at the cut of a cutover, else by content. Raises if that is unknown."""
         request, start = self._request, _Start(self.pair, self.source, self.target, self._logs)
         if self.cut is not None:
-            return start.at_cut(flat(self.cut), flat(self._barrier_ends), request.accept_tail)
+            ends = flat(self._barrier_ends)
+            begin = start.at_cut(flat(self.cut), ends, request.accept_tail)
+            if self._lower_bounds:
+                begin.ends = self._replicated_ends(begin.cut, ends)
+                start.require_copies(begin.ends, request.accept_tail)
+            return start.with_tails(begin, ends, request.accept_tail)
         return start.by_content(self._offsets.read(), self._joined, request.moved)
+
+    def _replicated_ends(
+        self, cut: Mapping[Partition, int], stored: Mapping[Partition, int]
+    ) -> dict[Partition, EndFound]:
+        """Find by content where the replicated part of the target ends: the worker replicated more than it stored."""
+        pair, lost, here = self.pair, self.target, self.source
+        # The last tenure is that of the flow back.
+        begin = tenures(self._state.cuts, here, lost)[-2].begin
+        topics = FlowTopics(pair, lost, here, JournalFacts())
+        topics.read_settings(pair.topics)
+        committed = pair.ranges(lost, pair.topics)
+        logs = {}
+        for key, at_cut in cut.items():
+            if key not in committed:
+                continue
+            first, there = begin[lost].get(key, 0), begin[here].get(key, 0)
+            start, end = committed[key]
+            low, low_here = max(start, first), min(max(self._logs[here][key][0], there), at_cut)
+            logs[key] = TenureLogs(
+                key,
+                (low, max(low, end)),
+                (low_here, at_cut),
+                stored.get(key, first),
+                start <= first,
+                self._logs[here][key][0] <= there,
+                topics.compacted(lost, key.topic) or topics.compacted(here, key.topic),
+            )
+        return replicated_ends(pair.kafka[lost], pair.kafka[here], logs)
+
+    def warnings(self, begin: Beginning) -> list[str]:
+        """Name the partitions whose replicated part ends at an unknown offset."""
+        unknown = [f"{key} (at or after {one.end}: {one.reason})" for key, one in begin.ends.items() if not one.found]
+        if not unknown:
+            return []
+        return [
+            f"Where the replicated part of {len(unknown)} partitions on {self.target} ends is unknown:"
+            f" {first_few(unknown, 3, '; ')}. Offsets of groups there are compared record by record. A move refuses an"
+            " offset that this does not decide, or counts records that are read again."
+        ]
 
     def set(self, begin: Beginning) -> Change | None:
         """Write the offsets and read them back; None: they were already set."""
@@ -215,7 +274,7 @@ class _Start:
     ) -> Beginning:
         """Start at the cut of a cutover; ``ends`` are the journaled ends of the cluster that was left.
 
-        Raises unless the source still holds every record from the cut on, and the target holds none after the cut.
+        Raises unless the source still holds every record from the cut on, and the target every record before the ends.
         """
         for key in self._source_log.keys() - cut.keys():
             held = self._target_log.get(key, (0, 0))[1]
@@ -247,13 +306,33 @@ class _Start:
                     f"It has lost records that {self._source} has, and no flow replicates them again. The flow"
                     f" {self._flow} stays stopped. To accept the loss, name the topic in kafka_dr_accept_tail.",
                 )
-        begin.tails = self._tails(ends)
+        return begin
+
+    def require_copies(self, ends: Mapping[Partition, EndFound], accept_tail: Collection[str]) -> None:
+        """Raise if the target holds records before the end of its replicated part that the source lacks."""
+        gaps = [(key, one) for key, one in sorted(ends.items()) if one.missing and key.topic not in accept_tail]
+        if not gaps:
+            return
+        key, first = gaps[0]
+        raise DrError(
+            "copies_missing",
+            f"{len(gaps)} partitions on {self._target} hold records that {self._source} lacks, before the last one that"
+            f" was replicated. {key}: {len(first.missing)} records in the offsets {first.missing[0]} to"
+            f" {first.missing[-1]}.",
+            f"Either {self._source} has lost their copies, or these offsets on {self._target} were written again after"
+            f" the flow had replicated them. No flow replicates them. The flow {self._flow} stays stopped. Copy the"
+            " records by hand; then, or to leave them there, name the topics in kafka_dr_accept_tail.",
+        )
+
+    def with_tails(self, begin: Beginning, ends: Mapping[Partition, int], accept_tail: Collection[str]) -> Beginning:
+        """Add the records after the replicated part of the target. Raises unless they are accepted."""
+        begin.tails = self._tails({**ends, **{key: one.end for key, one in begin.ends.items()}})
         refused = [key for key in begin.tails if key.topic not in accept_tail]
         if refused:
             raise DrError(
                 "tail_left",
                 f"{len(refused)} partitions on {self._target} hold records after the cut. {refused[0]}:"
-                f" {begin.tails[refused[0]]} offsets that were never replicated to {self._source}.",
+                f" {begin.tails[refused[0]]} offsets that {self._source} does not hold.",
                 f"The flow {self._flow} stays stopped, and nothing is lost: those records are on {self._target} only."
                 " After a disaster, the playbook salvage replays them. To leave them there, name the topics in"
                 " kafka_dr_accept_tail.",

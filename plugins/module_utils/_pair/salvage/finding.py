@@ -12,24 +12,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..._core.errors import DrError
-from ..._core.offsets.fingerprints import fingerprints, has_time
-from ..._core.offsets.tails import BEGINNING, Progress, already_replicated, first_offset
-from ..._core.partition import Partition, Ranges
+from ..._core.journal.facts import JournalFacts
+from ..._core.offsets.tails import Progress, first_offset
+from ..._core.partition import Partition, Range, Ranges
 from ..._core.resources.topic_ids import recreated
 from ..._kafka.latest import read_latest
-from ..._kafka.records import EXHAUSTED, Reading, read_ranges
-from ..._kafka.topics import describe, offsets_at
+from ..._kafka.topics import describe
 from ..connections.clusters import both, on_each
-from ..observation.pair import ISOLATION, Pair
+from ..observation.pair import Pair
+from ..offsets.flow_topics import FlowTopics
+from ..offsets.replicated_ends import TenureLogs, replicated_ends
 from .request import LossFacts
-from .tail import READ_SECONDS, Tail, TailReader
+from .tail import Tail, TailReader
 
 __all__ = ["Finder", "Found", "read_progress", "require_whole"]
-
-# Highest number of offsets at a replica's end to compare with the beginning of a tail.
-_WINDOW = 1_000_000
-# Records before a tail. Its neighbour must be unique among them.
-_CONTEXT = 2_000
 
 
 @dataclass(frozen=True)
@@ -48,8 +44,8 @@ class Found:
 class Finder:
     """Compares the lost cluster with the cluster where the applications live."""
 
-    def __init__(self, pair: Pair, source: str, target: str, facts: LossFacts, reader: TailReader) -> None:
-        self._pair, self._source, self._target = pair, source, target
+    def __init__(self, pair: Pair, flow: tuple[str, str], facts: LossFacts, reader: TailReader) -> None:
+        self._pair, (self._source, self._target) = pair, flow
         self._facts, self._reader = facts, reader
 
     def find(self) -> Found:
@@ -78,7 +74,7 @@ class Finder:
             if begin > high:
                 tail.truncated = (high, begin)
             tails.append(tail)
-        self._align(tails, replicated, {key: start for key, (start, _end) in logs.items()})
+        self._align(tails, replicated, logs, progress)
         for tail in tails:
             for record in self._reader.records(tail):
                 tail.count(record, self._facts.failed_over_ms)
@@ -134,59 +130,71 @@ class Finder:
             )
         return observation.last_replicated_offset, not source.final
 
-    def _align(self, tails: list[Tail], replicated: Mapping[Partition, int], starts: Mapping[Partition, int]) -> None:
-        """Leave out records that a worker replicated before it died without storing their offsets."""
+    def _align(
+        self,
+        tails: list[Tail],
+        replicated: Mapping[Partition, int],
+        logs: Ranges,
+        progress: Mapping[Partition, Progress],
+    ) -> None:
+        """Let each tail begin where the replica ends, by content (R45).
+
+        A worker may have replicated records before it died without storing their offsets, and the target may have lost
+        copies since. Offsets below the stored one may have been written again on the source.
+        """
         pair = self._pair
         replicas = pair.ranges(self._target, [pair.naming.replica(self._source, topic) for topic in pair.topics])
-        for tail in tails:
-            fresh = tail.resumes is None and tail.expired is None and tail.begin == replicated.get(tail.key, -1) + 1
-            if fresh and tail.begin < tail.end:
-                self._align_one(tail, starts[tail.key], replicas)
+        fresh = {
+            tail.key: tail
+            for tail in tails
+            if tail.resumes is None and tail.expired is None and tail.begin == replicated.get(tail.key, -1) + 1
+        }
+        topics = FlowTopics(pair, self._source, self._target, JournalFacts())
+        topics.read_settings({key.topic for key in fresh})
+        wanted = {
+            # The flow has replicated no record into a partition that it has not created yet.
+            key: self._tenure_logs(tail, logs[key], replicas[topics.replica(key)], progress.get(key), topics)
+            for key, tail in fresh.items()
+            if topics.replica(key) in replicas
+        }
+        kafka = pair.kafka
+        for key, found in replicated_ends(kafka[self._source], kafka[self._target], wanted).items():
+            tail = fresh[key]
+            if found.undecided and (found.lost or tail.begin < tail.end):
+                raise DrError(
+                    "tail_not_aligned",
+                    f"It is unknown where the replica of {key} on {self._target} ends: {found.reason}.",
+                    "Nothing was written. Compare both logs by hand, or let the flow replicate what follows its last"
+                    " stored offset, which needs no such comparison.",
+                )
+            tail.already_replicated, tail.copies_lost, tail.missing = found.after_stored, found.lost, found.missing
+            if found.after_stored or found.lost:
+                tail.begin, tail.end = found.end, max(found.end, wanted[key].source[1])
 
-    def _align_one(self, tail: Tail, first: int, replicas: Ranges) -> None:
-        kafka = self._pair.kafka[self._target]
-        replica = self._pair.naming.replica_partition(self._source, tail.key)
-        if replica not in replicas:
-            return  # the flow has not created this partition yet, so it has replicated no record into it
-        start, end = replicas[replica]
-        if self._pair.naming.flows_write_originals:
+    def _tenure_logs(
+        self, tail: Tail, log: Range, replica_log: Range, done: Progress | None, topics: FlowTopics
+    ) -> TenureLogs:
+        key, shared = tail.key, self._pair.naming.flows_write_originals
+        first = self._facts.begin[self._source].get(key, 0)
+        # Records of an earlier replay have no copy in the replica.
+        floor = first if done is None else max(first, done.end)
+        begin = self._facts.begin[self._target].get(key, 0) if shared else 0
+        start, end = replica_log
+        if shared:
             # The replica ends where the applications began to write.
-            end = min(end, self._facts.cut.get(tail.key, end))
-        at = max(first, tail.begin - _CONTEXT)
-        context = self._reader.range(tail.key, at, tail.begin) if at < tail.begin else []
-        lowest: int | None = None
-        timed = next((one.timestamp for one in reversed(context) if has_time(one)), None)
-        if timed is not None:
-            # The copies of later records are after the copy of that record.
-            lowest = offsets_at(kafka, {replica: timed})[replica]
-        elif tail.begin == first == start == 0:
-            # No offset is stored and no record has expired, so both logs begin with the same record.
-            lowest = 0
-        if lowest is None or max(lowest, start) >= end:
-            return
-        span = (max(lowest, start), end)
-        if span[1] - span[0] > _WINDOW:
-            raise DrError(
-                "tail_not_aligned",
-                f"It is unknown where the replica of {tail.key} ends: {span[1] - span[0]} offsets on"
-                f" {self._target} may be after the flow's last stored offset, expected at most {_WINDOW}.",
-                "Nothing was written. Let the flow replicate the tail, which needs no such comparison.",
-            )
-        read = read_ranges(kafka, {replica: span}, Reading(ISOLATION, digests=True, timeout=READ_SECONDS))[replica]
-        if read.ended != EXHAUSTED:
-            raise DrError(
-                "tail_not_aligned",
-                f"{replica} on {self._target} could not be read from offset {span[0]} to {span[1]}: {read.ended}.",
-                "Nothing was written. Start again when every partition has a leader.",
-            )
-        if not read.records:
-            return
-        beginning = self._reader.range(tail.key, tail.begin, tail.end, len(read.records))
-        digests, there = fingerprints([*context, *beginning], read.records)
-        before, following = digests[: len(context)], digests[len(context) :]
-        tail.already_replicated = already_replicated([BEGINNING, *before], following, [BEGINNING, *there])
-        if tail.already_replicated:
-            tail.begin = beginning[tail.already_replicated - 1].offset + 1
+            end = min(end, self._facts.cut.get(key, end))
+        low = max(log[0], floor)
+        limit = min(log[1], self._facts.flow_back_start.get(key, log[1]))
+        low_there = min(max(start, begin), end)
+        return TenureLogs(
+            topics.replica(key),
+            (low, max(low, limit)),
+            (low_there, end),
+            tail.begin,
+            log[0] <= first and done is None,
+            start <= begin and done is None,
+            topics.compacted(self._source, key.topic) or topics.compacted(self._target, key.topic),
+        )
 
 
 def read_progress(pair: Pair, source: str, target: str) -> dict[Partition, Progress]:
@@ -202,6 +210,17 @@ def read_progress(pair: Pair, source: str, target: str) -> dict[Partition, Progr
 
 def require_whole(tails: Sequence[Tail], source: str, accepted: Collection[str]) -> None:
     """Raise if a part of a tail is missing, except in the topics ``accepted``."""
+    gaps = [tail for tail in tails if tail.missing and tail.key[0] not in accepted]
+    if gaps:
+        first = gaps[0]
+        raise DrError(
+            "copies_missing",
+            f"{len(gaps)} partitions on {source} hold records before their tail that the other cluster lacks."
+            f" {first.key}: {len(first.missing)} records in the offsets {first.missing[0]} to {first.missing[-1]}.",
+            f"Nothing was written. Either the other cluster has lost their copies, or these offsets on {source} were"
+            " written again after the flow had replicated them. No replay delivers them: copy them by hand. To continue"
+            " with the tail, name the topics in kafka_dr_accept_expired (option accept_expired).",
+        )
     gone = [tail for tail in tails if (tail.expired or tail.truncated) and tail.key[0] not in accepted]
     if gone:
         first = gone[0]

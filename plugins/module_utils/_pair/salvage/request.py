@@ -16,7 +16,7 @@ from typing import Any
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.state import JournalState
 from ..._core.names import salvage_topic
-from ..._core.offsets.tenures import flat
+from ..._core.offsets.tenures import flat, tenures
 from ..._core.partition import Partition
 
 __all__ = ["LossFacts", "SalvageRequest"]
@@ -76,10 +76,16 @@ class LossFacts:
     flow_back_start: Mapping[Partition, int]
     #: Unix time in milliseconds when the applications left the source; None: unknown.
     failed_over_ms: int | None
+    #: First offsets of the tenure in which the applications lived on the source: alias -> partition -> offset. Without
+    #: an entry it began at 0.
+    begin: Mapping[str, Mapping[Partition, int]]
 
     @classmethod
-    def of(cls, state: JournalState, source: str) -> LossFacts:
+    def of(cls, state: JournalState, source: str, target: str) -> LossFacts:
         """Extract the facts from the state of the journal."""
+        active = state.active or source
+        idle = target if active == source else source
+        begin = [tenure.begin for tenure in tenures(state.cuts, active, idle) if tenure.source == source]
         cuts = [cut for cut in state.cuts if cut["from"] == source]
         left_at = None if state.run is None else state.run.left_at
         return cls(
@@ -87,4 +93,5 @@ class LossFacts:
             flat((state.left.get(source) or {}).get("cut") or {}),
             flat((cuts[-1].get("resumed") if cuts else None) or {}),
             int(left_at * 1000) if left_at else None,
+            begin[-1] if begin else {source: {}, target: {}},
         )

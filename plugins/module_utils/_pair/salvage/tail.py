@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,6 +44,10 @@ class Tail:
     truncated: tuple[int, int] | None = None
     #: Records at the beginning that the replica has, although the flow has not stored their offsets.
     already_replicated: int = 0
+    #: Records at the beginning that the flow had replicated and stored, and that the target has lost since.
+    copies_lost: int = 0
+    #: Offsets before the beginning whose records the target does not hold, although it holds later ones.
+    missing: Sequence[int] = ()
     #: Number of records.
     records: int = 0
     #: Lowest and highest timestamp, in Unix time in milliseconds; None: no record has one.
@@ -61,7 +65,8 @@ class Tail:
     @property
     def matters(self) -> bool:
         """Are there records, missing records, or a replay to finish?"""
-        return bool(self.records or self.expired or self.truncated or self.resumes or self.high_watermark > self.end)
+        gaps = self.expired or self.truncated or self.missing
+        return bool(self.records or gaps or self.resumes or self.high_watermark > self.end)
 
     def count(self, record: Record, failed_over_ms: int | None) -> None:
         """Count a record of the tail."""
@@ -82,6 +87,9 @@ class Tail:
             "last_time": self.last_time,
             "after_failover": self.after_failover,
             "already_replicated": self.already_replicated,
+            "copies_lost": self.copies_lost,
+            "missing": [self.missing[0], self.missing[-1] + 1] if self.missing else None,
+            "missing_records": len(self.missing),
             "expired": None if self.expired is None else list(self.expired),
             "truncated": None if self.truncated is None else list(self.truncated),
             "undecided": 0 if self.resumes or self.truncated else max(0, self.high_watermark - self.end),
@@ -147,6 +155,12 @@ def lines(rows: list[dict[str, Any]], source: str, target: str) -> list[str]:
         texts.append(f"  {late} of them were written after the failover (split brain)")
     for row in rows[:50]:
         where = f"  {row['topic']}-{row['partition']}: {row['records']} records in [{row['begin']}, {row['end']})"
+        where += f", {row['copies_lost']} of them replicated before and lost on {target}" if row["copies_lost"] else ""
+        where += (
+            f", and {row['missing_records']} more in [{row['missing'][0]}, {row['missing'][1]}) that {target} lacks"
+            if row["missing"]
+            else ""
+        )
         where += f", expired {row['expired'][0]} to {row['expired'][1] - 1}" if row["expired"] else ""
         where += f", ends at {row['truncated'][0]}, formerly at {row['truncated'][1]}" if row["truncated"] else ""
         where += f", {row['undecided']} offsets held back by an open transaction" if row["undecided"] else ""
