@@ -126,11 +126,9 @@ def _how(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
 def lost(report: Mapping[str, Any]) -> tuple[str, str]:
     """How many records are lost to the applications, never 0 without evidence; and an explanation, or nothing."""
     if not needs_source(report.get("type")):
-        loss = part(report.get("loss"))
-        low, high = whole(loss.get("offsets_at_least")), whole(loss.get("records_at_most"))
-        if low is None and high is None:
-            return "not known", f"until {report.get('from')} is back"
-        return f"at least {low or 'an unknown number of'} offsets", f"at most {high or 'an unknown number of'} records"
+        most = whole(part(report.get("loss")).get("records_at_most"))
+        until = f"until {report.get('from')} is back"
+        return ("not known", until) if most is None else (f"at most {most} records", until)
     verdicts = {str(row.get("name")): row.get("verdict") for row in rows(report.get("checks"))}
     skips = part(report.get("skips"))
     least, most = figure(skips.get("at_least")), figure(skips.get("at_most"))
