@@ -20,7 +20,7 @@ from ..resources.task_failures import failed_text
 from ..resources.topic_ids import no_topic_id
 from ..resources.topics import BATCH_OVERHEAD, MIN_IN_SYNC, TopicState, refused_writes
 from ..verdict import PROVEN, REFUTED, UNKNOWN, Finding
-from .facts import CONTROLLED, DISASTER, Check, Expiring, Facts
+from .facts import CONTROLLED, DISASTER, Check, Facts
 from .residence import unsafe_journal
 
 __all__ = ["CHECKS", "SETTINGS"]
@@ -459,8 +459,9 @@ def _makes_progress(which: str) -> Judge:
 def _lag(facts: Facts) -> Finding:
     if facts.expiring is None:
         return _not_known(facts, "expiring")
+    limit = f"(limit {facts.limits.lag:g} s)"
     late = [
-        f"{one.place}: the oldest unreplicated record has waited at least {one.waited:.0f} s (limit {facts.limits.lag:g} s)"
+        f"{one.place}: the oldest unreplicated record has waited at least {one.waited:.0f} s {limit}"
         for one in facts.expiring
         if one.waited is not None and one.waited > facts.limits.lag
     ]
@@ -470,7 +471,7 @@ def _lag(facts: Facts) -> Finding:
         if one.waited is None
     ]
     worst = max((one.waited for one in facts.expiring if one.waited is not None), default=0.0)
-    good = f"the oldest unreplicated record has waited at most {worst:.1f} s (limit {facts.limits.lag:g} s)"
+    good = f"the oldest unreplicated record has waited at most {worst:.1f} s {limit}"
     return _none_of(late, good, open_)
 
 

@@ -237,15 +237,16 @@ def loss_lines(loss: Mapping[str, Any] | None, only_there: Iterable[str] = (), h
         return ["the loss was not estimated"]
     offsets = loss["offsets_to_committed"]
     committed = (
-        f"; groups had committed up to {offsets} offsets after the last replicated record, which may be transaction markers"
+        f"; groups had committed up to {offsets} offsets after the last replicated record, which may be transaction"
+        " markers"
         if offsets
         else ""
     )
     heartbeat = (
         "the age of the newest replicated heartbeat is unknown"
         if loss["heartbeat_age"] is None
-        else f"the newest replicated heartbeat is {loss['heartbeat_age']:.1f} s old by the clock of the worker that wrote"
-        " it, which is an estimate of when replication ended"
+        else f"the newest replicated heartbeat is {loss['heartbeat_age']:.1f} s old by the clock of the worker that"
+        " wrote it, which is an estimate of when replication ended"
     )
     return [
         "an unknown number of records, because only the lost cluster knows its log ends and when it wrote these records"

@@ -49,8 +49,8 @@ class Unreplicated:
     partition: int
     least: int
     most: int
-    #: Timestamp of the first of them, in epoch seconds (for a range: of the first that may be one); None: there is none,
-    #: or it is unknown. Its producer set it, so it is no age (R43), but the broker's retention counts from it.
+    #: Timestamp of the first of them, in epoch seconds (for a range: of the first that may be one); None: there is
+    #: none, or it is unknown. Its producer set it, so it is no age (R43). The broker's retention counts from it.
     event_time: float | None
     #: Why the count is a range; empty if it is exact.
     reason: str

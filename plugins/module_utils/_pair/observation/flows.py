@@ -137,7 +137,8 @@ def combine(
 ) -> FlowObservation:
     """Combine the parts of an observation.
 
-    ``heartbeat``: the newest one that the flow replicated. ``high``: high watermarks by source partition. ``last``: compare the tails with these records; None: do not compare.
+    ``heartbeat``: the newest one that the flow replicated. ``high``: high watermarks by source partition. ``last``:
+    compare the tails with these records; None: do not compare.
     """
     source, target = flow
     last_replicated_offset = engine_state.last_replicated_offset

@@ -66,7 +66,7 @@ def newest_heartbeat(kafka: Kafka, topic: str) -> Record | None:
 
 
 def heartbeat_age(record: Record | None) -> float | None:
-    """Return the seconds since a heartbeat by the clock of the worker that wrote it; None: there is none, or unknown."""
+    """Return the seconds since a heartbeat, by the clock of the worker that wrote it; None: unknown."""
     if record is None or record.key is None or record.value is None:
         return None
     return age_of(decode_heartbeat(record.key, record.value).timestamp / 1000.0, time.time())

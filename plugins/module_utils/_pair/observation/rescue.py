@@ -100,7 +100,10 @@ def rescue(request: RescueRequest) -> Result:
 def _text(enter: str, left: Mapping[Partition, int | None], known: int, unread: list[Partition], seconds: float) -> str:
     texts = []
     if left:
-        texts.append(f"at least {known} offsets of {len(left)} partitions were not replicated within {seconds:.0f} s")
+        texts.append(
+            f"{known} offsets of {len(left)} partitions, of records or transaction markers, were not replicated within"
+            f" {seconds:.0f} s"
+        )
     if unread:
         texts.append(f"{len(unread)} partitions could not be read")
     return "; ".join(texts) or f"all of its records were replicated to {enter} within {seconds:.1f} s"

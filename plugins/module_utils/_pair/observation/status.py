@@ -311,7 +311,7 @@ def judged_flows(
         ]
         return judged
 
-    def over(_judged: Any) -> bool:
+    def over(_judged: list[tuple[FlowObservation, Finding]]) -> bool:
         return not pending or (not idle and time.monotonic() - began >= moving_limit)
 
     return wait_until(observe, over, Bounds(limit, _STEP)).state

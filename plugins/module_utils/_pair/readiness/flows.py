@@ -8,37 +8,28 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from ..._core.ages import LogEnds
-from ..._core.checks.facts import Expiring, OpenTransaction, seconds_until_full
-from ..._core.checks.readiness import SETTINGS
+from ..._core.checks.facts import OpenTransaction
 from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
 from ..._core.journal.state import JournalState
 from ..._core.names import flow_name
 from ..._core.offsets.flow_restart import misfits
 from ..._core.offsets.replication_gates import open_transaction
-from ..._core.offsets.unreplicated import Unreplicated, waiting_time
-from ..._core.partition import Partition
 from ..._core.resources.topic_filters import Filter, left_out
-from ..._core.resources.topics import TopicState
 from ..._core.verdict import PROVEN
-from ..._core.waiting import Bounds, wait_until
+from ..._core.waiting import Bounds
 from ..._kafka import groups as kafka_groups
 from ..._kafka.records import first_data_records
-from ..._kafka.topics import describe, log_ends
 from ..connections.engines import Opened
 from ..flows.restart import replica_starts
-from ..observation.flows import FlowObservation, observe_again
+from ..observation.flows import FlowObservation
 from ..observation.foreign_writers import foreign_records, not_compared, replication_loop
 from ..observation.groups import GroupStatus
-from ..observation.last_records import LastRecords
 from ..observation.pair import Pair
 from ..observation.snapshot import PairSnapshot, capture, flow_in, groups_in, take_snapshot, unwrap
 from ..observation.status import flow_row, group_rows, judged_flows
@@ -50,16 +41,12 @@ from ..offsets.requests import DisasterRequest
 from ..offsets.translation import find_offsets
 from .parts import Parts
 from .request import ReadinessRequest
+from .waiting_records import await_replication, expiring, log_ends_of
 
 __all__ = ["Move", "predicted_disaster"]
 
-# Bytes of a batch with a single record, without key and value.
-_RECORD_OVERHEAD = 70
-
 # Seconds. A flow that stores its offsets once a minute makes progress in steps, and no application waits for this.
 _MOVING_SECONDS = 10.0
-# Seconds between two counts of unreplicated records.
-_COUNT_STEP = 0.5
 
 
 def predicted_disaster(
@@ -154,10 +141,10 @@ class Move:
         observation, finding = judged_flows(pair, [unwrap(first)], _MOVING_SECONDS)[0]
         accepted, last = pair.spec.accepted_foreign_writers, unwrap(snapshot).last
         foreign_writes = foreign_records(pair, observation, accepted, last)
-        ends = _log_ends(unwrap(first))
+        ends = log_ends_of(unwrap(first))
         counted = unreplicated(pair, observation) if observation.source == self.x else {}
         if finding.verdict == PROVEN:
-            self._await_replication(observation, counted, ends)
+            await_replication(pair, observation, counted, ends, self._request.limits.lag)
         lacking = [counted[key] for key in sorted(counted) if counted[key].most]
         if self._naming.one_flow_at_a_time:
             foreign_writes += [
@@ -176,7 +163,7 @@ class Move:
             "foreign_writes": foreign_writes,
             "not_compared": not_compared(pair, observation, counted, accepted, last),
             "unreplicated": lacking,
-            "expiring": self._expiring(observation, lacking, last, ends),
+            "expiring": expiring(pair, observation, lacking, last, ends, self._request.limits.lag),
             "open": _left_open(pair, observation),
         }
 
@@ -222,72 +209,6 @@ class Move:
         ]
         return filters, unread
 
-    def _await_replication(
-        self, observation: FlowObservation, counted: dict[Partition, Unreplicated], ends: list[LogEnds]
-    ) -> None:
-        """Count again until it is known how long the unreplicated records wait, up to the limit of the lag.
-
-        Only two observations show it (R43): if the records before the first log end are replicated, the others are
-        younger than that observation. Adds to ``ends`` and updates ``counted``.
-        """
-        limit = self._request.limits.lag
-
-        def waiting() -> list[Partition]:
-            now = time.monotonic()
-            return [key for key, row in counted.items() if row.most and waiting_time(row, ends, limit, now) is None]
-
-        def count() -> list[Partition]:
-            keys = waiting()
-            if keys:
-                fresh = observe_again(self._pair, observation, keys)
-                found = replace(fresh, facts={key: fresh.facts[key] for key in keys})
-                ends.extend(_log_ends(replace(found, source_log={key: fresh.source_log[key] for key in keys})))
-                counted.update(unreplicated(self._pair, found))
-            return waiting()
-
-        wait_until(count, lambda keys: not keys, Bounds(limit, _COUNT_STEP))
-
-    def _expiring(
-        self,
-        observation: FlowObservation,
-        lacking: Sequence[Unreplicated],
-        last: LastRecords,
-        ends: Sequence[LogEnds],
-    ) -> list[Expiring]:
-        """Return how long the first unreplicated record of each partition has waited, and when it expires."""
-        topics, source = self._pair.topics, observation.source
-        settings = describe(self._pair.kafka[source], topics, dict.fromkeys(topics, SETTINGS))
-        bounds = {name: _kept_bytes(state) for name, state in settings.items()}
-        sizes = _record_sizes(observation, [row for row in lacking if bounds[row.topic] is not None], last)
-        now, clock, limit = time.time(), time.monotonic(), self._request.limits.lag
-        rates = self._rates(observation.source, list(sizes), ends)
-        expiring = []
-        for row in lacking:
-            key, waited = Partition(row.topic, row.partition), waiting_time(row, ends, limit, clock)
-            waited = None if waited is None else round(waited, 3)
-            # The broker's own rule: a record expires by its timestamp, whoever set it.
-            kept_for = _kept_seconds(settings[row.topic])
-            event_time = row.event_time if kept_for != math.inf else now
-            left = None if kept_for is None or event_time is None else event_time + kept_for - now
-            bound = bounds[row.topic]
-            by_size = math.inf
-            if bound is not None:
-                by_size = seconds_until_full(bound, row.most, sizes.get(key), rates.get(key))
-            expiring.append(Expiring(row.topic, row.partition, waited, left, by_size))
-        return expiring
-
-    def _rates(self, source: str, keys: Sequence[Partition], ends: Sequence[LogEnds]) -> dict[Partition, float]:
-        """Return the offsets per second that are written now, between the first observation and a new one."""
-        seen = next(iter(ends), None)
-        if seen is None or not keys:
-            return {}
-        fresh, took = log_ends(self._pair.kafka[source], keys), time.monotonic() - seen.at
-        return {
-            key: max(0, fresh[key] - seen.ends[key]) / took
-            for key in keys
-            if took > 0 and key in fresh and key in seen.ends
-        }
-
     def _groups(self, observations: Mapping[str, GroupStatus]) -> dict[str, Any]:
         return {
             "rows": [
@@ -321,50 +242,6 @@ class Move:
         evidence = of_snapshot(self._pair, snapshot, (forward, back[0] if back else None), groups)
         rows, _read = find_offsets(evidence, self._journal)
         return rows, lasting(evidence, rows, "refuse")
-
-
-def _log_ends(observation: FlowObservation) -> list[LogEnds]:
-    """Return the source's log ends of an observation; empty: it is unknown when they were read."""
-    at, ends = observation.observed_at, {key: end for key, (_start, end) in observation.source_log.items()}
-    return [] if at is None else [LogEnds(at, ends)]
-
-
-def _kept_seconds(state: TopicState | None) -> float | None:
-    """Return for how many seconds the source keeps a record; infinite without a limit by age; None: unknown."""
-    values = {} if state is None else {name: state.config.get(name) for name in ("retention.ms", "cleanup.policy")}
-    policy, retention = (
-        None if (one := values.get(name)) is None else one.value for name in ("cleanup.policy", "retention.ms")
-    )
-    if policy is not None and "delete" not in str(policy):
-        return math.inf
-    if policy is None or retention is None:
-        return None
-    return math.inf if int(retention) < 0 else int(retention) / 1000.0
-
-
-def _kept_bytes(state: TopicState | None) -> int | None:
-    """Return how many bytes of a partition the source keeps; None: its size sets no limit, or is unknown."""
-    values = {} if state is None else {name: state.config.get(name) for name in ("retention.bytes", "cleanup.policy")}
-    policy, bound = (
-        None if (one := values.get(name)) is None else one.value for name in ("cleanup.policy", "retention.bytes")
-    )
-    if bound is None or int(bound) < 0 or (policy is not None and "delete" not in str(policy)):
-        return None
-    return int(bound)
-
-
-def _record_sizes(
-    observation: FlowObservation, lacking: Sequence[Unreplicated], last: LastRecords
-) -> dict[Partition, int]:
-    """Return the size in bytes, without compression, of the last record of each partition, if it has one."""
-    keys = [Partition(row.topic, row.partition) for row in lacking]
-    spans = {key: observation.source_log[key] for key in keys if key in observation.source_log}
-    records = last.of(observation.source, spans)
-    return {
-        key: _RECORD_OVERHEAD + sum(len(part or b"") for part in (record.key, record.value))
-        for key, record in records.items()
-        if record is not None
-    }
 
 
 def _left_open(pair: Pair, observation: FlowObservation) -> list[OpenTransaction] | None:
