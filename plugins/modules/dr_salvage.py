@@ -92,8 +92,8 @@ RETURN = r"""
 partitions:
   description:
     - One row for each partition with a tail. C(begin) and C(end) bound its offsets, and C(records) counts its records.
-      C(first_time) and C(last_time) are their timestamps (epoch milliseconds). C(after_failover) counts those written
-      after the failover, and C(already_replicated) those that the replica has.
+      C(first_time) and C(last_time) are their timestamps (epoch milliseconds). C(after_failover) counts those with a
+      timestamp after the failover, which producers set, and C(already_replicated) those that the replica has.
     - C(expired) are the offsets that retention has deleted, and C(truncated) those that the log no longer has (null if
       there are none). C(undecided) counts the offsets after the start of an open transaction. C(file) is the exported
       file, and C(replayed) counts the replayed records.

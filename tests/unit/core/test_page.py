@@ -263,14 +263,14 @@ def test_tiles_show_the_figures_of_a_move() -> None:
     for line in (
         "writes stood still 58.0 s until all were started, at most 68.0 s until they were observed at work",
         "reads stood still 38.0 s until all were started; it is not known when they worked again",
-        "records moved 1,200 offsets of the moved topics",
+        "offsets moved 1,200 records and transaction markers",
         "lost 0",
         "read again at most 3 records",
         "groups exact 1 of 2",
     ):
         assert found.row(line.split(" s ", maxsplit=1)[0]) == line
     unknown = made(cutover(barrier={"starts": {"T": {"0": 5}}, "ends": {"T": {"0": None}}}, details=[], rereads=None))
-    for name in ("records moved", "lost", "read again", "groups exact"):
+    for name in ("offsets moved", "lost", "read again", "groups exact"):
         assert unknown.row(f"{name} not known")
 
 

@@ -266,7 +266,8 @@ def _old_side(facts: Mapping[str, Any]) -> dict[str, Any]:
     probes = facts["probes"]
     back = bool(probes) and probes[-1]["answers"]
     text = (
-        "it responded right before the first producer started: records that are still written there are not replicated"
+        "it responded right before the first producer started; every declared application that writes had stopped or is"
+        " denied WRITE there, and records of another producer are not replicated"
     )
     silent = "the cluster that was left did not respond; its producers were stopped on every host that responded"
     unstopped = "; ".join(facts["unstopped"])

@@ -66,7 +66,7 @@ class _Progress:
 def rescue(request: RescueRequest) -> Result:
     """Wait until everything that can be read is replicated, progress stops, or the time-out is reached.
 
-    Transaction markers count as offsets, so the wait for a transactional log ends after ``bounds.stall``.
+    Transaction markers count as offsets (R46), so the wait for a transactional log ends after ``bounds.stall``.
     """
     leave, enter = request.leave, request.enter
     pair = Pair(request.pair, [(leave, enter)], request.request_timeout)
