@@ -143,7 +143,8 @@ readiness:
       completed without an interruption. C(observations) holds the stored results, this one last. C(trend) is the same
       in words. C(rehearsal) is the last stored rehearsal.
     - C(not_carried) names what the applications may need and Kafka does not carry. C(lag_s) is how long the oldest
-      unreplicated record has waited at most, or at least if that exceeds O(lag_limit) (null if unknown). C(at) is the time of the observation in UTC.
+      unreplicated record has waited at most, or at least if that exceeds O(lag_limit) (null if unknown). C(at) is the
+      time of the observation in UTC.
   returned: success
   type: dict
   sample:
