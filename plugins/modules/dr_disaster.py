@@ -134,22 +134,30 @@ settle:
   type: float
   sample: 0.0
 ages:
-  description: By group, the age of the oldest evidence for its offsets in seconds. Null if one of them is unknown.
+  description:
+    - By group, the age of the oldest evidence for its offsets in seconds, by the clock of the machine that wrote it.
+      Null if one of them is unknown or lies in the future.
   returned: success
   type: dict
   sample: {settlement: 12.4}
 loss:
   description:
-    - What O(leave) may have acknowledged and O(enter) does not have. C(offsets_at_least), C(records_at_most) (null,
-      because only O(leave) knows its log end), C(seconds_at_most), C(heartbeat_age), and C(partitions) with the last
-      replicated offset.
+    - What O(leave) may have acknowledged and O(enter) does not have. C(records_at_least) is 0, and C(records_at_most)
+      and C(seconds_at_most) are null, because only O(leave) knows its log ends and when it wrote these records.
+    - C(offsets_to_committed) counts the offsets after the last replicated records up to the committed offsets of the
+      groups. They belong to records, transaction markers or gaps.
+    - C(heartbeat_age) is an estimate of when replication ended, by the clock of the worker that wrote the newest
+      replicated heartbeat. Null if it is unknown or lies in the future.
+    - C(partitions) has the last replicated offset, and C(last_event_time), the timestamp of the last replicated record
+      in epoch seconds. Its producer set it, so it is no age.
   returned: success
   type: dict
   sample:
     verdict: UNKNOWN
-    offsets_at_least: 0
+    records_at_least: 0
     records_at_most: null
-    seconds_at_most: 1.8
+    offsets_to_committed: 0
+    seconds_at_most: null
     heartbeat_age: 0.9
     partitions: []
 loss_lines:
@@ -157,7 +165,7 @@ loss_lines:
   returned: success
   type: list
   elements: str
-  sample: ["at least 0 offsets, written within the last 1.8 s"]
+  sample: ["an unknown number of records, because only the lost cluster knows its log ends"]
 out_of_scope:
   description: Topics of the pair that a group uses although C(group_topics) leaves them out, each with its evidence.
   returned: success

@@ -22,12 +22,14 @@ options:
     description:
       - V(cutover) decides whether a planned cutover may start or is not needed. V(disaster) decides the same from what
         the surviving cluster knows.
+      - V(last_probe) decides whether a disaster run may pass the point of no return, from the last probe of the cluster
+        being left.
       - V(at_rest) decides whether a pair whose applications already live on the wanted cluster is in the state that it
         should be in.
       - V(stopped) returns where and why a cutover stopped, and what to do next.
       - V(arrived) returns since when the applications run on the cluster being entered.
     type: str
-    choices: [cutover, disaster, at_rest, stopped, arrived]
+    choices: [cutover, disaster, last_probe, at_rest, stopped, arrived]
     required: true
   facts:
     description: What the roles of this collection observed. The keys depend on O(kind).

@@ -135,13 +135,16 @@ readiness:
       (the evidence), C(remedy), and C(counts) (the verdicts to which it contributes).
     - C(rereads) is the upper bound of records that are read again, by verdict and group (null if unknown). C(loss) is
       what a disaster would lose, see RV(switchback.kafka_dr.dr_disaster#module:loss). C(cost) is both in words.
-    - C(unreplicated) counts the records that only the cluster being left has, as C(at_least) and C(at_most). C(seconds)
-      is the age of the oldest of them, and C(partitions) holds one row each. Null if the module did not count them.
+    - C(unreplicated) counts the records that only the cluster being left has, as C(at_least) and C(at_most). They
+      were committed within C(seconds_at_most), which two observations show (null if unknown). C(partitions) holds one
+      row each, with C(event_time), the timestamp of the first of them, which its producer set. Null if the module did
+      not count them.
     - C(durations) holds, by type of cutover, the C(last) and C(median) duration in seconds of the C(runs) that
       completed without an interruption. C(observations) holds the stored results, this one last. C(trend) is the same
       in words. C(rehearsal) is the last stored rehearsal.
     - C(not_carried) names what the applications may need and Kafka does not carry. C(lag_s) is how long the oldest
-      unreplicated record has waited (null if unknown). C(at) is the time of the observation in UTC.
+      unreplicated record has waited at most, or at least if that exceeds O(lag_limit) (null if unknown). C(at) is the
+      time of the observation in UTC.
   returned: success
   type: dict
   sample:
@@ -158,7 +161,7 @@ readiness:
         counts: [controlled, disaster]
     rereads: {controlled: {settlement: 0}, disaster: {settlement: 480}}
     cost: ["a controlled cutover now: read again at most settlement 0"]
-    unreplicated: {at_least: 12, at_most: 12, seconds: 0.8, partitions: []}
+    unreplicated: {at_least: 12, at_most: 12, seconds_at_most: 0.8, partitions: []}
     durations: {cutoff: {last: 9.4, median: 9.1, runs: 3, phases: {barrier: 2.2}}}
     trend: []
     rehearsal: null

@@ -76,7 +76,7 @@ lost:
   returned: success
   type: list
   elements: str
-  sample: ["at least 0 offsets, written within the last 1.8 s"]
+  sample: ["an unknown number of records, because only the lost cluster knows its log ends"]
 unreplicated_below:
   description: By alias, topic and partition, the offset below which only that cluster has the records.
   returned: success

@@ -92,9 +92,9 @@ RETURN = r"""
 partitions:
   description:
     - One row for each partition with a tail. C(begin) and C(end) bound its offsets, and C(records) counts its records.
-      C(first_time) and C(last_time) are their timestamps (epoch milliseconds). C(after_failover) counts those written
-      after the failover, and C(already_replicated) those that the replica has although the flow did not store them.
-      C(copies_lost) counts those that the flow had stored and the replica has lost since.
+      C(first_time) and C(last_time) are their timestamps (epoch milliseconds). C(after_failover) counts those with a
+      timestamp after the failover, which producers set, and C(already_replicated) those that the replica has although
+      the flow did not store them. C(copies_lost) counts those that the flow had stored and the replica has lost since.
     - C(missing) are offsets before the tail, as first and last plus one, and C(missing_records) counts the records
       there that the replica lacks (null and 0 if there are none).
     - C(expired) are the offsets that retention has deleted, and C(truncated) those that the log no longer has (null if

@@ -76,6 +76,12 @@ class SurvivingCluster:
         value = struct.pack(">hqq", 0, upstream, downstream) + text("")
         self.send(self.checkpoints, (key, value, int((time.time() - ago) * 1000)))
 
+    def heartbeat(self, ago: float) -> None:
+        """A replicated heartbeat, by the clock of its worker."""
+        topic, stamp = f"{self.p}.heartbeats", int((time.time() - ago) * 1000)
+        self.make(topic)
+        self.send(topic, (text(self.p) + text(self.b), struct.pack(">hq", 0, stamp), stamp))
+
     def sync(self, upstream: int, downstream: int) -> None:
         key = text(self.topic) + struct.pack(">i", 0)
         self.send(self.syncs, (key, struct.pack(">qq", upstream, downstream), int(time.time() * 1000)))
@@ -148,6 +154,46 @@ def test_without_evidence_the_group_starts_at_the_log_start_and_the_reason_names
     assert result["loss"]["records_at_most"] is None
     assert result["ages"] == {side.group: None}
     assert result["changed"] is False
+
+
+@pytest.mark.parametrize("ahead", [3600.0, 0.0, -3600.0])
+def test_the_timestamps_of_producers_are_no_clock(side: SurvivingCluster, ahead: float) -> None:
+    """R43: they were one hour ahead, and the loss was "written within the last 0.0 s"."""
+    stamp = int((time.time() + ahead) * 1000)
+    side.send(side.replica, *((b"k", b"%d" % number, stamp) for number in range(5)))
+    side.heartbeat(55.0)
+    loss = side.observe()["loss"]
+    assert (loss["records_at_least"], loss["records_at_most"], loss["seconds_at_most"]) == (0, None, None)
+    assert 55.0 <= loss["heartbeat_age"] < 85.0
+    assert [row["last_event_time"] for row in loss["partitions"]] == [stamp / 1000.0]
+    # The clock of a worker may be ahead as well.
+    side.heartbeat(-3600.0)
+    side.checkpoint(3, 3, ago=-3600.0)
+    result = side.observe()
+    assert result["loss"]["heartbeat_age"] is None
+    assert result["ages"] == {side.group: None}
+    assert " 0.0 s" not in " ".join(result["loss_lines"])
+
+
+def test_a_transaction_marker_is_no_lost_record(side: SurvivingCluster) -> None:
+    """R46: everything was replicated, and the group had read past the marker that ends the transaction."""
+    source = f"{side.topic}-source"
+    side.make(source)
+    producer = Producer({"bootstrap.servers": side.servers, "transactional.id": source})
+    producer.init_transactions(20)
+    producer.begin_transaction()
+    for number in range(3):
+        producer.produce(source, b"%d" % number, key=b"k", partition=0, timestamp=side.began + number)
+    producer.commit_transaction(20)
+    info = run_module(kafka_topic_info, {"bootstrap_servers": side.servers, "topics": [source], "offsets": True})
+    (log,) = info["topics"][0]["offsets"]
+    assert (log["start"], log["end"]) == (0, 4)
+    side.copy(0, 1, 2)
+    side.sync(2, 2)
+    side.checkpoint(log["end"], 3)
+    result = side.observe()
+    assert (result["loss"]["records_at_least"], result["loss"]["offsets_to_committed"]) == (0, 1)
+    assert not [line for line in result["loss_lines"] if "at least" in line]
 
 
 def test_an_untrusted_committed_offset_does_not_count(side: SurvivingCluster) -> None:

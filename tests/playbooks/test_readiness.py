@@ -488,7 +488,7 @@ def test_the_playbook_reports_and_changes_nothing_and_fails_only_on_request(pair
     assert (found["schema"], found["from"], found["to"]) == ("switchback.kafka_dr/readiness/2", "P", "B")
     assert {row["answer"] for row in found["checks"]} == {"YES"}
     assert set(found["rereads"]["disaster"]) == set(groups)
-    assert found["loss"]["offsets_at_least"] == found["loss"]["records_at_most"] == 0
+    assert found["loss"]["records_at_least"] == found["loss"]["records_at_most"] == 0
     assert snapshot(scenario.folder, groups) == before
     # The only write: this observation, on both clusters.
     assert {alias: end - observations[alias] for alias, end in kept(pair).items()} == {"P": 1, "B": 1}

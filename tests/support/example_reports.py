@@ -74,7 +74,13 @@ def cutover(**parts: Any) -> Document:
 
 
 def disaster(**parts: Any) -> Document:
-    loss = {"offsets_at_least": 3, "records_at_most": None, "seconds_at_most": 65.0, "heartbeat_age": None}
+    loss = {
+        "records_at_least": 0,
+        "records_at_most": None,
+        "offsets_to_committed": 3,
+        "seconds_at_most": None,
+        "heartbeat_age": None,
+    }
     survey = {"loss": loss, "loss_lines": ["at least 3 offsets"], "ages": {"g": 12.0}}
     rows = [{**committed_offset(), "method": "checkpoint"}]
     return cutover(**{"type": "disaster", "survey": survey, "details": rows, **parts})
@@ -114,7 +120,13 @@ def readiness(**parts: Any) -> Document:
         "at": "2026-11-23T06:58:30.584391",
         "checks": rows,
         "cost": ["a controlled cutover now: read again at most g 5"],
-        "loss": {"offsets_at_least": 3, "records_at_most": None, "seconds_at_most": 12.5, "heartbeat_age": 1.0},
+        "loss": {
+            "records_at_least": 0,
+            "records_at_most": None,
+            "offsets_to_committed": 3,
+            "seconds_at_most": 12.5,
+            "heartbeat_age": 1.0,
+        },
         "rereads": {"controlled": {"g": 5, "h": None}, "disaster": None},
         "lag_s": 2.25,
         "durations": {"cutoff": {"last": 44.1, "median": 41.0, "runs": 3}},

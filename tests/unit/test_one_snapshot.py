@@ -46,7 +46,9 @@ RUNS = {"source": PartState("source", "P->B.source", "RUNNING", ("RUNNING",))}
 def observe(**facts: PartitionFacts) -> FlowObservation:
     """A flow state by the letter of each partition."""
     keys = {"a": A, "b": B, "c": C}
-    return FlowObservation("P", "B", dict(RUNS), {keys[name]: one for name, one in facts.items()}, 1.0)
+    return FlowObservation(
+        "P", "B", dict(RUNS), {keys[name]: one for name, one in facts.items()}, 1.0, heartbeat_offset=7
+    )
 
 
 def waits(last_replicated_offset: int, start: int = 0) -> PartitionFacts:
@@ -66,7 +68,7 @@ class ScriptedFlow:
     def observe_again(self, _pair: Pair, before: FlowObservation, keys: set[Any]) -> FlowObservation:
         self.asked.append(set(keys))
         fresh = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-        return FlowObservation("P", "B", fresh.connectors, {**before.facts, **fresh.facts}, fresh.heartbeat_age)
+        return replace(fresh, facts={**before.facts, **fresh.facts})
 
 
 @pytest.fixture(autouse=True)
@@ -82,8 +84,16 @@ def judge(first: FlowObservation, *answers: FlowObservation, seconds: float = 5.
     return finding.verdict, flow.asked
 
 
-def test_if_nothing_waits_no_partition_is_observed_again() -> None:
-    assert judge(observe(a=DONE, b=DONE)) == (PROVEN, [])
+def test_if_nothing_waits_only_the_next_heartbeat_is_awaited() -> None:
+    idle = observe(a=DONE, b=DONE)
+    assert judge(idle, idle, replace(idle, heartbeat_offset=8)) == (PROVEN, [set(), set()])
+
+
+@pytest.mark.parametrize("age", [0.0, 1.0, None])
+def test_a_fresh_timestamp_of_a_heartbeat_is_no_sign_of_life(age: float | None) -> None:
+    """R43: the clock of its worker may be an hour ahead, and the flow dead for an hour."""
+    dead = replace(observe(a=DONE), heartbeat_age=age, heartbeat_limit=0.05)
+    assert judge(dead, dead, seconds=0.01)[0] == UNKNOWN
 
 
 def test_only_undecided_partitions_are_observed_again() -> None:
@@ -105,8 +115,8 @@ def test_a_flow_is_observed_again_while_its_workers_rebalance(part: str, rebalan
     """A worker reports UNASSIGNED for some seconds, and that says nothing about the flow."""
     names = ("source", "checkpoint", "heartbeat")
     parts = {name: PartState(name, f"P->B.{name}", "RUNNING", ("RUNNING",)) for name in names}
-    over = replace(observe(a=DONE), connectors=parts)
-    moves = replace(over, connectors={**parts, part: replace(parts[part], **rebalancing)})
+    over = replace(observe(a=DONE), connectors=parts, heartbeat_offset=8)
+    moves = replace(over, heartbeat_offset=7, connectors={**parts, part: replace(parts[part], **rebalancing)})
     assert judge(moves, moves, over) == (PROVEN, [set(), set()])
 
 

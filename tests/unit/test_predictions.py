@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.facts import Facts, Limits
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.facts import Expiring, Facts, Limits
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import Event
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.state import fold
@@ -83,9 +84,20 @@ class Connected:
 
 def report(monkeypatch: pytest.MonkeyPatch, events: list[Event], lacking: int | None = None) -> dict[str, Any]:
     """The report of readiness, with ``lacking`` records that only P has (None: not counted)."""
-    rows = None if lacking is None else [Unreplicated("T", 0, lacking, lacking, time.time() - 2, "")]
-    survey = {"details": [], "loss": {"offsets_at_least": 0}, "loss_lines": ["unknown"]}
-    facts = Facts(x="P", y="B", naming=pair().naming, originals=["T"], away={}, survey=survey, unreplicated=rows)
+    # Its producer's clock is an hour ahead, so the timestamp is no age.
+    rows = None if lacking is None else [Unreplicated("T", 0, lacking, lacking, time.time() + 3600, "")]
+    late = [] if not lacking else [Expiring("T", 0, 2.0, math.inf, math.inf)]
+    survey = {"details": [], "loss": {"records_at_least": 0}, "loss_lines": ["unknown"]}
+    facts = Facts(
+        x="P",
+        y="B",
+        naming=pair().naming,
+        originals=["T"],
+        away={},
+        survey=survey,
+        unreplicated=rows,
+        expiring=None if lacking is None else late,
+    )
     monkeypatch.setattr(workflow, "_facts", lambda *_more: facts)
     monkeypatch.setattr(Connected, "events", tuple(events))
     request = ReadinessRequest(pair(), "B", [], [], {}, None, [], [], [], True, Limits(), 1.0)
@@ -121,7 +133,9 @@ def test_the_recovery_time_is_that_of_the_stored_rehearsal(
 
 
 @pytest.mark.usefixtures("topics")
-@pytest.mark.parametrize(("lacking", "wanted"), [(None, "unknown"), (0, "0 records"), (1200, "1,200 records of the")])
+@pytest.mark.parametrize(
+    ("lacking", "wanted"), [(None, "unknown"), (0, "0 records"), (1200, "1,200 records of the last 2.0 s")]
+)
 def test_the_recovery_point_is_what_the_flow_has_not_replicated(
     monkeypatch: pytest.MonkeyPatch, lacking: int | None, wanted: str
 ) -> None:

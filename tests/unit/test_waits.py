@@ -34,11 +34,13 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import retriable, waiting
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Change, Outcome
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, LockedOut
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, Waited, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import kafka_error
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kubernetes.access import Access
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kubernetes.api import KubernetesApi
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.flows import FlowObservation
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.listing import FlowList, Listing
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.planning import DesiredLists, Step
 
@@ -448,13 +450,25 @@ def _replicated(trial: Trial) -> Any:
 @wait("flow", "_pair/observation/status.py:judged_flows")
 def _judged(trial: Trial) -> Any:
     good = stub(name="P->B", away="", facts={}, connectors={})
+    before = stub(name="P->B", away="", facts={ONE: None}, connectors={}, heartbeat_limit=10.0)
     pair = pair_of(trial)
     trial.replace("observe_again", good)
-    finding = stub(verdict="UNKNOWN")
+    finding = stub(verdict="UNKNOWN", reason="no record waits")
     trial.patch.setattr(trial.module, "_flow_finding", lambda *_args: finding)
     trial.patch.setattr(trial.module, "_alive", lambda *_args: set())
     trial.patch.setattr(trial.module, "_unreplicated", lambda _observation: ["T-0"])
-    return trial.module.judged_flows(pair, [stub(name="P->B", away="", facts={ONE: None}, connectors={})], 3.0)
+    return trial.module.judged_flows(pair, [before], 3.0)
+
+
+@wait("flow", "_pair/readiness/waiting_records.py:await_replication")
+def _await_replication(trial: Trial) -> Any:
+    row = stub(most=1, topic="T", partition=0, first=5, first_certain=5)
+    fresh = FlowObservation(
+        "P", "B", {}, {ONE: PartitionFacts(0, 9, 4)}, None, source_log={ONE: (0, 5)}, observed_at=1.0
+    )
+    trial.replace("observe_again", fresh)
+    trial.patch.setattr(trial.module, "unreplicated", lambda *_args: {ONE: stub(most=0)})
+    return trial.module.await_replication(pair_of(trial), fresh, {ONE: row}, [], 60.0)
 
 
 @wait("kafka", "_pair/offsets/arrival.py:arrival")

@@ -29,6 +29,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     after_last_rewind,
     checkpoint,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import UNKNOWN
 
 
@@ -221,19 +222,48 @@ def test_an_empty_partition_and_the_current_tenure() -> None:
     assert survived(Tail(0, 10, floor=6), Checkpointed(20, 3, 1.0), []).offset == 6
 
 
-def test_a_loss_is_a_range_and_never_zero() -> None:
-    tails = {("T", 0): Tail(0, 10, 9), ("T", 1): Tail(0, 10, 9)}
-    upstream, newest = {("T", 0): 15, ("T", 1): 15}, {("T", 0): 100.0, ("T", 1): 95.0}
-    loss = predicted_loss(tails, upstream, {("T", 0): 9}, newest, 7.0, 105.0)
-    assert (loss["verdict"], loss["records_at_most"]) == (UNKNOWN, None)
+def test_a_loss_is_unknown_and_never_zero() -> None:
+    tails = {Partition("T", 0): Tail(0, 10, 9), Partition("T", 1): Tail(0, 10, 9)}
+    committed = dict.fromkeys(tails, 15)
+    loss = predicted_loss(tails, committed, {Partition("T", 0): 9}, {Partition("T", 0): 100.0}, 7.0)
+    assert (loss["verdict"], loss["records_at_least"], loss["records_at_most"]) == (UNKNOWN, 0, None)
     # Without an offset-sync for the last record, nothing is certain.
-    assert loss["offsets_at_least"] == 5
-    assert [row["at_least"] for row in loss["partitions"]] == [5, None]
-    assert loss["seconds_at_most"] == 10.0
-    assert "at least 5 offsets" in loss_lines(loss)[0]
-    unknown = predicted_loss({("T", 0): Tail(0, 0)}, {}, {}, {}, None, 105.0)
-    assert unknown["seconds_at_most"] is None
-    assert "an unknown time" in loss_lines(unknown)[0]
+    assert loss["offsets_to_committed"] == 5
+    assert [row["offsets_to_committed"] for row in loss["partitions"]] == [5, None]
+    assert [row["last_event_time"] for row in loss["partitions"]] == [100.0, None]
+    assert loss["seconds_at_most"] is None
+    assert "an unknown number of records" in loss_lines(loss)[0]
+    assert "up to 5 offsets after the last replicated record, which may be" in loss_lines(loss)[0]
+    assert "heartbeat is 7.0 s old by the clock of the worker" in loss_lines(loss)[0]
+    unknown = predicted_loss({Partition("T", 0): Tail(0, 0)}, {}, {}, {}, None)
+    assert "the age of the newest replicated heartbeat is unknown" in loss_lines(unknown)[0]
     assert loss_lines(None) == ["the loss was not estimated"]
     assert [line for line in loss_lines(loss) if "pattern" in line] == []
     assert "only the lost cluster knows which" in loss_lines(loss, has_patterns=True)[-1]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("rma"), st.one_of(st.none(), st.floats(-1e9, 4e9))), max_size=12),
+    st.integers(0, 12),
+    st.integers(0, 12),
+    st.one_of(st.none(), st.floats(0, 1e9)),
+)
+def test_a_loss_claims_nothing_that_offsets_and_timestamps_do_not_show(
+    log: list[tuple[str, float | None]], replicated: int, committed: int, heartbeat_age: float | None
+) -> None:
+    """R43, R46: the lost log has records, markers and aborted records, with timestamps of any clock."""
+    key = Partition("T", 0)
+    data = [offset for offset, (kind, _time) in enumerate(log) if kind == "r"]
+    last = max((offset for offset in data if offset < replicated), default=None)
+    event_time = None if last is None else log[last][1]
+    found = predicted_loss(
+        {key: Tail(0, len(log), last)}, {key: min(committed, len(log))}, {key: last}, {key: event_time}, heartbeat_age
+    )
+    lost = sum(offset > (-1 if last is None else last) for offset in data)
+    assert found["records_at_least"] <= lost
+    assert (found["records_at_most"], found["seconds_at_most"]) == (None, None)
+    # The timestamp of a record changes what is shown of that record, and no bound.
+    other = predicted_loss(
+        {key: Tail(0, len(log), last)}, {key: min(committed, len(log))}, {key: last}, {key: 1.0}, heartbeat_age
+    )
+    assert loss_lines(found) == loss_lines(other)

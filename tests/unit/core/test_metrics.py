@@ -21,7 +21,7 @@ REPORT: dict[str, Any] = {
     "disaster": "NO",
     "checks": [{"name": "flow", "answer": "YES"}, {"name": "presynced", "answer": "NO"}],
     "lag_s": 0.25,
-    "loss": {"offsets_at_least": 0, "records_at_most": None, "seconds_at_most": 12.5},
+    "loss": {"records_at_least": 0, "records_at_most": None, "seconds_at_most": 12.5},
     "rereads": {"controlled": {"g": 0, "h": None}, "disaster": {"g": 9}},
     "durations": {"cutoff": {"last": 44.1, "median": 41.0, "runs": 3}},
     "objectives": [

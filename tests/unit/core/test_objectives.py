@@ -15,7 +15,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.o
 )
 
 TOOK = {"cutoff": {"last": 40.0, "median": 41.0, "runs": 3, "phases": {}, "writes": 7.14, "reads": 8.0}}
-LOSS = {"records_at_least": 10, "records_at_most": 1200, "seconds": 0.84}
+LOSS = {"records_at_least": 10, "records_at_most": 1200, "seconds_at_most": 0.84}
 REHEARSED = {"type": "cutoff", "outcome": "completed", "writes_s": 5.5, "reads_s": 6.1}
 
 
@@ -53,9 +53,9 @@ def test_a_rehearsal_is_no_evidence_for_a_disaster() -> None:
     [
         (LOSS, "10 to 1,200 records of the last 0.8 s"),
         ({**LOSS, "records_at_least": 1200}, "1,200 records of the last 0.8 s"),
-        ({**LOSS, "seconds": None}, "10 to 1,200 records of an unknown age"),
-        ({"records_at_least": 0, "records_at_most": 0, "seconds": 0.0}, "0 records"),
-        ({"records_at_least": None, "records_at_most": None, "seconds": None}, "unknown"),
+        ({**LOSS, "seconds_at_most": None}, "10 to 1,200 records of an unknown age"),
+        ({"records_at_least": 0, "records_at_most": 0, "seconds_at_most": 0.0}, "0 records"),
+        ({"records_at_least": None, "records_at_most": None, "seconds_at_most": None}, "unknown"),
         (None, "unknown"),
     ],
 )

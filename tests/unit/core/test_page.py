@@ -263,14 +263,14 @@ def test_tiles_show_the_figures_of_a_move() -> None:
     for line in (
         "writes stood still 58.0 s until all were started, at most 68.0 s until they were observed at work",
         "reads stood still 38.0 s until all were started; it is not known when they worked again",
-        "records moved 1,200 offsets of the moved topics",
+        "offsets moved 1,200 records and transaction markers",
         "lost 0",
         "read again at most 3 records",
         "groups exact 1 of 2",
     ):
         assert found.row(line.split(" s ", maxsplit=1)[0]) == line
     unknown = made(cutover(barrier={"starts": {"T": {"0": 5}}, "ends": {"T": {"0": None}}}, details=[], rereads=None))
-    for name in ("records moved", "lost", "read again", "groups exact"):
+    for name in ("offsets moved", "lost", "read again", "groups exact"):
         assert unknown.row(f"{name} not known")
 
 
@@ -399,11 +399,12 @@ def test_an_interrupted_run_shows_the_journaled_offsets() -> None:
 
 def test_only_a_disaster_shows_a_loss_as_a_range() -> None:
     found = made(disaster())
-    assert found.row("offsets that were").endswith(", at least 3")
+    assert found.row("records, at least").endswith(" 0")
     assert found.row("records, at most").endswith("not known")
-    assert found.row("written within").endswith("65.0 s")
+    assert found.row("time since the first").endswith("not known")
+    assert found.row("offsets up to").endswith(" 3")
     assert found.row("age of the newest").endswith("not known")
-    assert made(disaster(survey=None)).row("offsets that were").endswith("not known")
+    assert made(disaster(survey=None)).row("records, at least").endswith("not known")
     assert "lost in a disaster" not in made(cutover()).text
 
 

@@ -13,6 +13,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.p
     initial_offsets,
     judge_cutover,
     judge_disaster,
+    judge_last_probe,
     on_higher,
     phases_left,
     run_outlook,
@@ -452,3 +453,59 @@ def test_the_module_returns_the_same_judgement() -> None:
     refused = judge_disaster(observe(ALIVE, ALIVE), journal(), "B")
     assert refused["problems"]
     assert run_module(dr_judge, {"kind": "disaster", "facts": lost})["judgement"] == refused
+
+
+SILENT = {**DEAD, "reachable": False}
+BACK = {**ALIVE, "reachable": True}
+HALF = {**DEAD, "reachable": True, "reason": "it responds, but 3 partitions have no leader"}
+REJECTS = {**CLOSED, "reachable": False}
+
+
+@pytest.mark.parametrize(
+    ("probes", "stops"),
+    [
+        ([SILENT, SILENT], False),
+        ([SILENT, BACK], True),
+        # It responds with more than at the start: it comes back.
+        ([SILENT, HALF], True),
+        ([SILENT, REJECTS], True),
+        # It was like that at the start, and the run has replicated what could be read.
+        ([HALF, HALF], False),
+        ([REJECTS, REJECTS], False),
+        ([HALF, SILENT], False),
+        ([HALF, BACK], True),
+        ([BACK, SILENT, SILENT], False),
+    ],
+)
+def test_the_last_probe_of_a_lost_cluster_decides(probes: list[dict[str, Any]], stops: bool) -> None:
+    """R47: P thawed while consumers started on B, and its producers wrote on."""
+    problems = judge_last_probe(probes, ("P", "B"), [], None)["problems"]
+    assert bool(problems) == stops
+    for text in problems:
+        assert "P responded right before the point of no return" in text
+        assert "kafka_dr_although_healthy=true" in text
+    assert judge_last_probe(probes, ("P", "B"), [], None, anyway=True)["problems"] == []
+
+
+FENCED = {"fenced": True}
+
+
+@pytest.mark.parametrize(
+    ("writing", "fence", "named"),
+    [
+        ([], None, None),
+        ([{"name": "api", "principal": "User:api"}], None, "api"),
+        ([{"name": "api", "principal": "User:api"}], {"fenced": False}, "api"),
+        ([{"name": "api", "principal": "User:api"}], FENCED, None),
+        ([{"name": "api", "principal": "User:api"}, {"name": "job", "principal": None}], FENCED, "job"),
+        ([{"name": "job"}], FENCED, "job"),
+    ],
+)
+def test_although_it_responds_no_application_may_still_write_there(
+    writing: list[dict[str, Any]], fence: dict[str, Any] | None, named: str | None
+) -> None:
+    judged = judge_last_probe([SILENT, BACK], ("P", "B"), writing, fence, anyway=True)
+    assert len(judged["problems"]) == (named is not None)
+    assert all(f"may still write there: {named}." in text for text in judged["problems"])
+    # A cluster that is still lost cannot be written, and cannot be fenced.
+    assert judge_last_probe([SILENT, SILENT], ("P", "B"), writing, None, anyway=True)["problems"] == []

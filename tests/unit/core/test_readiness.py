@@ -395,10 +395,10 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "by retention.bytes is unknown",
     ),
     "age of the lag unknown": (
-        replace(H(), expiring=[Expiring("T", 0, None, None, math.inf)]),
+        replace(H(), expiring=[Expiring("T", 0, None, math.inf, math.inf)]),
         "flow_lag",
         "UNKNOWN",
-        "T-0: the age",
+        "T-0: how long",
     ),
     "retention unknown": (
         replace(H(), expiring=[Expiring("T", 0, 5.0, None, math.inf)]),
@@ -674,18 +674,18 @@ def test_without_the_setting_it_is_unknown_whether_the_flow_sends_every_accepted
 
 
 @pytest.mark.parametrize(
-    ("bound", "records", "size", "age", "seconds"),
+    ("bound", "records", "size", "rate", "seconds"),
     [
-        # 10 records of 100 bytes in 5 s: 200 bytes/s, and 4,000 of 5,000 bytes are free.
-        (5_000, 10, 100, 5.0, 20.0),
-        (900, 10, 100, 5.0, 0.0),
-        (5_000, 0, 100, 5.0, math.inf),
-        (5_000, 10, None, 5.0, None),
+        # 2 records of 100 bytes per second, and 4,000 of 5,000 bytes are free.
+        (5_000, 10, 100, 2.0, 20.0),
+        (900, 10, 100, 2.0, 0.0),
+        (900, 10, 100, 0.0, 0.0),
+        (5_000, 10, 100, 0.0, math.inf),
+        (5_000, 10, None, 2.0, None),
         (5_000, 10, 100, None, None),
-        (5_000, 10, 100, 0.0, None),
     ],
 )
 def test_the_time_until_a_partition_exceeds_its_size_is_estimated(
-    bound: int, records: int, size: int | None, age: float | None, seconds: float | None
+    bound: int, records: int, size: int | None, rate: float | None, seconds: float | None
 ) -> None:
-    assert seconds_until_full(bound, records, size, age) == seconds
+    assert seconds_until_full(bound, records, size, rate) == seconds

@@ -535,7 +535,7 @@ def test_kept_offsets_are_listed_with_the_records_they_may_skip(kind: str) -> No
     assert row["reason"].endswith("g4 T-4 by 8, ...")
 
 
-SURVEY = {"loss": {"offsets_at_least": 3}, "loss_lines": ["at least 3 offsets"], "ages": {"g": 12.0, "h": None}}
+SURVEY = {"loss": {"offsets_to_committed": 3}, "loss_lines": ["up to 3 offsets"], "ages": {"g": 12.0, "h": None}}
 
 
 def disaster(**parts: Any) -> dict[str, Any]:
@@ -546,8 +546,8 @@ def disaster(**parts: Any) -> dict[str, Any]:
 def test_a_disaster_never_reports_that_nothing_was_lost() -> None:
     report = disaster(probes=[{"answers": False, "reason": "silent", "seconds": 3.0}])
     checks = {check["name"]: check for check in report["checks"]}
-    assert (report["verdict"], report["loss"]) == ("UNKNOWN", {"offsets_at_least": 3})
-    assert (checks["loss"]["verdict"], checks["loss"]["reason"]) == ("UNKNOWN", "at least 3 offsets")
+    assert (report["verdict"], report["loss"]) == ("UNKNOWN", {"offsets_to_committed": 3})
+    assert (checks["loss"]["verdict"], checks["loss"]["reason"]) == ("UNKNOWN", "up to 3 offsets")
     assert checks["committed_offsets"]["verdict"] == "PROVEN"
     assert "at most 2 records are read again; the oldest offset was 12 s old" in checks["committed_offsets"]["reason"]
     assert "did not respond" in checks["fence"]["reason"]
@@ -623,3 +623,22 @@ def test_a_moment_in_utc_is_not_taken_for_local_time(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("kind", [None, "cutof"])
 def test_a_run_of_an_unknown_type_is_not_reported_without_a_downtime(kind: str | None) -> None:
     assert standstill({**cutover_report(facts()), "type": kind}, "writes") == ("not known", "")
+
+
+@pytest.mark.parametrize(
+    ("parts", "text"),
+    [
+        ({"type": "cutoff"}, "UNDONE: the applications are back on P"),
+        ({"probes": [{"answers": True}, {"answers": False}]}, "but P did not respond: they may not work there"),
+        (
+            {"probes": [{"answers": False}, {"answers": True}]},
+            "the applications were started on P again, which responds",
+        ),
+        ({"probes": []}, "but P was not probed: they may not work there"),
+    ],
+)
+def test_an_undone_disaster_says_what_was_observed(parts: dict[str, Any], text: str) -> None:
+    report = cutover_report(facts(**{"type": "disaster", "outcome": "undone", "survey": None, **parts}))
+    assert text in report["headline"]
+    if report["type"] == "disaster":
+        assert "back on P" not in report["headline"]

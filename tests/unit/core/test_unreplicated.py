@@ -166,7 +166,7 @@ def test_an_uncertain_number_is_a_range_with_its_reason(
 ) -> None:
     row = placed(KEY, Log(0, 4, 3), seen("abcd"), found, held)
     assert (row.least, row.most) == (least, 3 - found.first)
-    assert row.since == found.first + 1.0
+    assert row.event_time == found.first + 1.0
     assert message in row.reason
 
 
@@ -196,7 +196,7 @@ def test_without_a_place_every_record_after_n_counts() -> None:
 
 def test_the_first_record_has_no_time_if_an_older_one_may_be_unread() -> None:
     row = unplaced(KEY, Log(0, 6, 0), seen("ef", 4), "not found")
-    assert (row.most, row.since) == (5, None)
+    assert (row.most, row.event_time) == (5, None)
 
 
 # ---- worlds
@@ -392,7 +392,7 @@ def test_a_range_has_a_reason_and_unique_records_are_counted_exactly() -> None:
         if world.kinds <= {"markers", "disorder", "busy"}:
             assert exact, (seed, world.kinds, row)
             stamps = [one.timestamp or 0 for one in world.source.records if one.offset in world.truth]
-            assert row.since == (stamps[0] / 1000.0 if stamps else None), (seed, row)
+            assert row.event_time == (stamps[0] / 1000.0 if stamps else None), (seed, row)
             tally["lacking" if row.most else "nothing"] += 1
     assert min(tally["lacking"], tally["nothing"]) >= COUNT // 40
 

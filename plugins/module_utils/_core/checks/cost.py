@@ -29,7 +29,10 @@ _SHOWN = 10  # groups in a line
 
 
 def lag_seconds(facts: Facts) -> float | None:
-    """Seconds that the oldest unreplicated record has waited; None: unknown for at least one partition."""
+    """Upper bound of the seconds that unreplicated records wait; None: unknown for at least one partition.
+
+    It is a lower bound if it exceeds the limit of the check ``flow_lag``.
+    """
     if facts.expiring is None or any(one.waited is None for one in facts.expiring):
         return None
     return max((one.waited for one in facts.expiring if one.waited is not None), default=0.0)
@@ -69,24 +72,22 @@ def cost_lines(facts: Facts, lacking: Mapping[str, Any] | None) -> list[str]:
     return lines
 
 
-def unreplicated(facts: Facts, now: float) -> dict[str, Any] | None:
-    """Records that only the cluster being left has; None: they were not counted. ``now``: epoch seconds."""
+def unreplicated(facts: Facts) -> dict[str, Any] | None:
+    """Records that only the cluster being left has; None: they were not counted."""
     if facts.unreplicated is None:
         return None
-    known = [one.since for one in facts.unreplicated if one.since is not None]
-    oldest = max((now - since for since in known), default=0.0)
     return {
         "at_least": sum(one.least for one in facts.unreplicated),
         "at_most": sum(one.most for one in facts.unreplicated),
-        "seconds": round(oldest, 3) if len(known) == len(facts.unreplicated) else None,
+        "seconds_at_most": lag_seconds(facts),
         "partitions": [asdict(one) for one in facts.unreplicated],
     }
 
 
 def records_lost(found: Mapping[str, Any] | None) -> dict[str, Any]:
     """The fields of a disaster's loss that count unreplicated records."""
-    known = found or {"at_least": None, "at_most": None, "seconds": None}
-    names = {"records_at_least": "at_least", "records_at_most": "at_most", "seconds": "seconds"}
+    known = found or {"at_least": None, "at_most": None, "seconds_at_most": None}
+    names = {"records_at_least": "at_least", "records_at_most": "at_most", "seconds_at_most": "seconds_at_most"}
     return {name: known[key] for name, key in names.items()}
 
 
@@ -94,9 +95,9 @@ def _lost(found: Mapping[str, Any] | None) -> str:
     """The unreplicated records in words; empty: they were not counted."""
     if found is None:
         return ""
-    least, most, seconds = found["at_least"], found["at_most"], found["seconds"]
+    least, most, seconds = found["at_least"], found["at_most"], found["seconds_at_most"]
     since = "at an unknown time" if seconds is None else f"within the last {seconds:.1f} s"
-    return f"{most if least == most else f'{least} to {most}'} records, written {since}" if most else "nothing"
+    return f"{most if least == most else f'{least} to {most}'} records, committed {since}" if most else "nothing"
 
 
 def duration_lines(found: Mapping[str, Mapping[str, Any]]) -> list[str]:

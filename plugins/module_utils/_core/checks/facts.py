@@ -62,7 +62,7 @@ class Expiring:
 
     topic: str
     partition: int
-    #: Seconds since it was written; None: unknown.
+    #: Seconds since it was committed, at most, or at least if they exceed the limit; None: unknown.
     waited: float | None
     #: Seconds until the source may delete it because of its age, infinite if it never does; None: unknown.
     left: float | None
@@ -75,15 +75,15 @@ class Expiring:
         return f"{self.topic}-{self.partition}"
 
 
-def seconds_until_full(bound: int, records: int, size: int | None, age: float | None) -> float | None:
+def seconds_until_full(bound: int, records: int, size: int | None, rate: float | None) -> float | None:
     """Estimate the seconds until ``bound`` bytes were written after the first of ``records``; None: unknown.
 
-    ``size``: bytes of a record. ``age``: seconds since the first of them was written, which gives the rate.
+    ``size``: bytes of a record. ``rate``: records per second that are written now.
     """
-    if size is None or age is None or age <= 0:
+    if size is None or rate is None:
         return None
-    written = records * size
-    return max(0.0, (bound - written) * age / written) if written else math.inf
+    left = max(0.0, float(bound - records * size))
+    return left / (rate * size) if rate * size else (math.inf if left else 0.0)
 
 
 @dataclass(frozen=True)

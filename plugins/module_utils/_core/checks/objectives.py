@@ -58,7 +58,7 @@ def _rpo(report: Mapping[str, Any], planned: bool) -> str:
             return f"0 records, apart from what you accepted: {', '.join(accepted)}"
         return "0 records" if report.get(CONTROLLED) == YES else "0 records, because it does not start now"
     loss = report.get("loss") or {}
-    least, most, seconds = (loss.get(key) for key in ("records_at_least", "records_at_most", "seconds"))
+    least, most, seconds = (loss.get(key) for key in ("records_at_least", "records_at_most", "seconds_at_most"))
     if most is None:
         return "unknown"
     count = f"{most:,} records" if least == most else f"{least or 0:,} to {most:,} records"

@@ -23,6 +23,7 @@ __all__ = [
     "initial_offsets",
     "judge_cutover",
     "judge_disaster",
+    "judge_last_probe",
     "on_higher",
     "phases_left",
     "run_outlook",
@@ -173,6 +174,49 @@ def judge_disaster(
     elif journal["interrupted"]:
         text = f"{text} The {run['type']} run {run['id']} had not ended: this run replaces it."
     return {**_judgement(False, problems, text), "replaces_passed_run": here and not resumes}
+
+
+def judge_last_probe(
+    probes: Sequence[Mapping[str, Any]],
+    ways: tuple[str, str],
+    writing: Sequence[Mapping[str, Any]],
+    fence: Mapping[str, Any] | None,
+    anyway: bool = False,
+) -> dict[str, Any]:
+    """``{problems, text}``: may a disaster run pass the point of no return? (R47)
+
+    ``probes``: those of the start, then the last one. ``ways``: the aliases of the clusters being left and entered.
+    ``writing``: applications that write and could not be stopped (name, principal). ``fence``: of the cluster being
+    left; None: it was not set. ``anyway``: also if that cluster responds, and then nothing may write there.
+
+    A cluster that responds with more than at the start has come back: its producers write records that no survey has
+    seen, and a planned move loses none of them.
+    """
+    left, to = ways
+    *earlier, last = probes
+    appeared = (last["reachable"] or last["locked_out"]) and not any(
+        one["reachable"] or one["locked_out"] for one in earlier
+    )
+    if not last["answers"] and not appeared:
+        return {"problems": [], "text": f"{left} did not respond right before the point of no return."}
+    seen = f"{left} responded right before the point of no return: {last['reason'].rstrip('.')}."
+    if not anyway:
+        problem = (
+            f"{seen} No producer was started on {to}. A planned failover loses no record: start the playbook"
+            f" switchback.kafka_dr.failover_cutoff with -e kafka_dr_to={to} -e kafka_dr_confirm={to}, or this playbook"
+            " again with -e kafka_dr_although_healthy=true."
+        )
+        return {"problems": [problem], "text": seen}
+    fenced = bool(fence and fence["fenced"])
+    free = [str(one["name"]) for one in writing if not (fenced and one.get("principal"))]
+    if last["answers"] and free:
+        problem = (
+            f"{seen} These applications could not be stopped and may still write there: {', '.join(free)}. Wanted:"
+            " each is stopped, or its principal is denied WRITE. Stop them, or set their principals and kafka_dr_fence,"
+            " then start the same playbook again."
+        )
+        return {"problems": [problem], "text": seen}
+    return {"problems": [], "text": seen}
 
 
 def unjoined_text(rows: Sequence[Mapping[str, Any]]) -> str:

@@ -20,7 +20,7 @@ from ..resources.task_failures import failed_text
 from ..resources.topic_ids import no_topic_id
 from ..resources.topics import BATCH_OVERHEAD, MIN_IN_SYNC, TopicState, refused_writes
 from ..verdict import PROVEN, REFUTED, UNKNOWN, Finding
-from .facts import CONTROLLED, DISASTER, Check, Expiring, Facts
+from .facts import CONTROLLED, DISASTER, Check, Facts
 from .residence import unsafe_journal
 
 __all__ = ["CHECKS", "SETTINGS"]
@@ -459,21 +459,20 @@ def _makes_progress(which: str) -> Judge:
 def _lag(facts: Facts) -> Finding:
     if facts.expiring is None:
         return _not_known(facts, "expiring")
+    limit = f"(limit {facts.limits.lag:g} s)"
     late = [
-        f"{one.place}: the oldest unreplicated record has waited {one.waited:.0f} s (limit {facts.limits.lag:g} s)"
+        f"{one.place}: the oldest unreplicated record has waited at least {one.waited:.0f} s {limit}"
         for one in facts.expiring
         if one.waited is not None and one.waited > facts.limits.lag
     ]
     open_ = [
-        f"{one.place}: the age of the oldest unreplicated record is unknown" for one in facts.expiring if not _aged(one)
+        f"{one.place}: how long the oldest unreplicated record has waited is unknown"
+        for one in facts.expiring
+        if one.waited is None
     ]
     worst = max((one.waited for one in facts.expiring if one.waited is not None), default=0.0)
-    good = f"the oldest unreplicated record has waited {worst:.1f} s (limit {facts.limits.lag:g} s)"
+    good = f"the oldest unreplicated record has waited at most {worst:.1f} s {limit}"
     return _none_of(late, good, open_)
-
-
-def _aged(one: Expiring) -> bool:
-    return one.waited is not None
 
 
 def _expiry(facts: Facts) -> Finding:
@@ -487,12 +486,11 @@ def _expiry(facts: Facts) -> Finding:
         for left, how in ((one.left, ""), (one.left_by_size, by_size))
         if left is not None and left < limit
     ]
-    # The check flow_lag reports a record of unknown age.
     open_ = [
         f"{one.place}: the time until {deleted}{how} is unknown"
         for one in facts.expiring
         for left, how in ((one.left, ""), (one.left_by_size, " by retention.bytes"))
-        if left is None and _aged(one)
+        if left is None
     ]
     return _none_of(soon, f"unreplicated records are retained for at least another {limit:g} s", open_)
 

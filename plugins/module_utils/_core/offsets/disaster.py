@@ -182,40 +182,40 @@ def guarded(committed_offset: TargetOffset, tail: Tail, copies: Copies) -> Targe
 
 def predicted_loss(
     tails: Mapping[Partition, Tail],
-    upstream: Mapping[Partition, int],
+    committed: Mapping[Partition, int],
     last: Mapping[Partition, int | None],
-    newest: Mapping[Partition, float | None],
+    event_times: Mapping[Partition, float | None],
     heartbeat_age: float | None,
-    now: float,
 ) -> dict[str, Any]:
     """What may have been acknowledged on X and is not on Y: ranges, never 0 by default.
 
-    ``upstream``: by source partition, the highest committed offset of any group on X that is known here. ``last``: the
-    source offset of the replica's last record, if an offset-sync has it. ``newest``: epoch seconds of that record.
-    Records have no upper bound here: only X knows its log end.
+    ``committed``: by source partition, the highest committed offset of any group on X that is known here. ``last``: the
+    source offset of the replica's last record, if an offset-sync has it. ``event_times``: the timestamp of that record
+    in epoch seconds, which a producer set: it is shown, and no age follows from it (R43).
+
+    Only X knows its log end, so the records have no upper bound. The lower bound is 0: offsets up to a committed offset
+    existed, but they may belong to transaction markers or aborted records (R46). For the same reason only X knows when
+    the lost records were written.
     """
     rows = []
     for key in sorted(tails):
-        tail, heartbeat, last_replicated_offset = tails[key], newest.get(key), last.get(key)
+        last_source = last.get(key)
+        unreplicated = None if last_source is None else max(0, committed.get(key, 0) - 1 - last_source)
         rows.append(
             {
                 "topic": key[0],
                 "partition": key[1],
-                "last_replicated_offset": tail.last_replicated_offset,
-                "at_least": None
-                if last_replicated_offset is None
-                else max(0, upstream.get(key, 0) - 1 - last_replicated_offset),
-                "last_heartbeat": heartbeat,
+                "last_replicated_offset": tails[key].last_replicated_offset,
+                "offsets_to_committed": unreplicated,
+                "last_event_time": event_times.get(key),
             }
         )
-    ages = [None if newest.get(key) is None else max(0.0, now - (newest[key] or 0.0)) for key in tails]
-    known_ages = [age for age in ages if age is not None]
     return {
         "verdict": UNKNOWN,
-        "offsets_at_least": sum(row["at_least"] or 0 for row in rows),
+        "records_at_least": 0,
         "records_at_most": None,
-        # Lost records were written after the last replicated one. A quiet topic makes the bound larger than necessary.
-        "seconds_at_most": None if len(known_ages) < len(ages) or not ages else round(max(known_ages), 3),
+        "offsets_to_committed": sum(row["offsets_to_committed"] or 0 for row in rows),
+        "seconds_at_most": None,
         "heartbeat_age": None if heartbeat_age is None else round(heartbeat_age, 3),
         "partitions": rows,
     }
@@ -235,11 +235,22 @@ def loss_lines(loss: Mapping[str, Any] | None, only_there: Iterable[str] = (), h
     """
     if loss is None:
         return ["the loss was not estimated"]
-    seconds = "an unknown time" if loss["seconds_at_most"] is None else f"{loss['seconds_at_most']:.1f} s"
-    heartbeat = "none known" if loss["heartbeat_age"] is None else f"the last one is {loss['heartbeat_age']:.1f} s old"
+    offsets = loss["offsets_to_committed"]
+    committed = (
+        f"; groups had committed up to {offsets} offsets after the last replicated record, which may be transaction"
+        " markers"
+        if offsets
+        else ""
+    )
+    heartbeat = (
+        "the age of the newest replicated heartbeat is unknown"
+        if loss["heartbeat_age"] is None
+        else f"the newest replicated heartbeat is {loss['heartbeat_age']:.1f} s old by the clock of the worker that"
+        " wrote it, which is an estimate of when replication ended"
+    )
     return [
-        f"at least {loss['offsets_at_least']} offsets (only the lost cluster knows the upper bound), written within the"
-        f" last {seconds} (heartbeats: {heartbeat}); the playbook salvage counts and restores them",
+        "an unknown number of records, because only the lost cluster knows its log ends and when it wrote these records"
+        f"{committed}; {heartbeat}; the playbook salvage counts and restores them",
         *(f"records of {name} that groups had not read; they came from a cluster that is gone" for name in only_there),
         *([_UNJOINED] if has_patterns else ()),
     ]

@@ -64,7 +64,7 @@ def healthy(facts: PartitionFacts) -> Finding:
         return Finding(
             REFUTED,
             f"{gone} offsets expired on the source before they were replicated"
-            f" (from {facts.last_replicated_offset + 1})",
+            f" (from {facts.last_replicated_offset + 1}; records or transaction markers)",
         )
     if _past_the_end(facts):
         return Finding(

@@ -14,10 +14,11 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TypeVar
 
+from ..ages import LogEnds, existed_for, written_within
 from ..partition import Partition, Range
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "records_after",
     "shares",
     "unplaced",
+    "waiting_time",
 ]
 
 K = TypeVar("K")
@@ -47,13 +49,16 @@ class Unreplicated:
     partition: int
     least: int
     most: int
-    #: When the first of them was written, in epoch seconds (for a range: the first that may be one); None: there is
-    #: none, or the time is unknown.
-    since: float | None
+    #: Timestamp of the first of them, in epoch seconds (for a range: of the first that may be one); None: there is
+    #: none, or it is unknown. Its producer set it, so it is no age (R43). The broker's retention counts from it.
+    event_time: float | None
     #: Why the count is a range; empty if it is exact.
     reason: str
     #: Whether the replica's last record is one of the source, as far as the replica has a record.
     end_is_known: bool = True
+    #: The first source offset that may be one of them, and the first that certainly is; None: there is none.
+    first: int | None = field(default=None, compare=False)
+    first_certain: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -158,6 +163,20 @@ def records_after(log: Log, seen: Seen, found: ReplicaEnd) -> range:
     return range(bisect_right(seen.offsets, found.last), bisect_left(seen.offsets, log.end))
 
 
+def waiting_time(row: Unreplicated, observed: Iterable[LogEnds], limit: float, now: float) -> float | None:
+    """Seconds for which the first of the records has been readable and unreplicated; None: unknown.
+
+    An upper bound, or a lower bound that exceeds ``limit``. Timestamps take no part in it (R43). ``observed``: earlier
+    log ends of the source. ``now``: as :attr:`LogEnds.at`.
+    """
+    key, ends = Partition(row.topic, row.partition), list(observed)
+    most = None if row.first is None else written_within(key, row.first, ends, now)
+    if most is not None and most <= limit:
+        return most
+    least = 0.0 if row.first_certain is None else existed_for(key, row.first_certain, ends, now)
+    return least if least > limit else None
+
+
 # ---- verdicts
 
 
@@ -169,7 +188,7 @@ def nothing(key: Partition) -> Unreplicated:
 def never_replicated(key: Partition, log: Log, seen: Seen) -> Unreplicated:
     """The replica has never been written."""
     counted, unread = _tally(log, seen, log.start)
-    return _range(key, counted, counted + unread, _since(log, seen, log.start), [_unread(unread)])
+    return _range(key, counted, counted + unread, (log, seen, log.start, log.start), [_unread(unread)])
 
 
 def unplaced(key: Partition, log: Log, seen: Seen, reason: str) -> Unreplicated:
@@ -181,7 +200,7 @@ def unplaced(key: Partition, log: Log, seen: Seen, reason: str) -> Unreplicated:
         else f"the flow's stored offset {log.last_replicated_offset}"
     )
     reasons = [f"{reason}; all records after {after} are counted", _unread(unread)]
-    return _range(key, 0, counted + unread, _since(log, seen, log.floor), reasons)
+    return _range(key, 0, counted + unread, (log, seen, log.floor, log.floor), reasons)
 
 
 def placed(key: Partition, log: Log, seen: Seen, found: ReplicaEnd, held: bool | None) -> Unreplicated:
@@ -205,12 +224,33 @@ def placed(key: Partition, log: Log, seen: Seen, found: ReplicaEnd, held: bool |
     elif least and held is None:
         reasons.append("the read limit was reached before it was known whether the replica has the records that follow")
     sure = least if held is False and not found.doubted else 0
-    return _range(key, sure, counted + unread, _since(log, seen, found.first + 1), [*reasons, _unread(unread)])
+    places = (log, seen, found.first + 1, found.last + 1)
+    return _range(key, sure, counted + unread, places, [*reasons, _unread(unread)])
 
 
-def _range(key: Partition, least: int, most: int, since: float | None, reasons: Sequence[str]) -> Unreplicated:
+def _range(
+    key: Partition, least: int, most: int, places: tuple[Log, Seen, int, int], reasons: Sequence[str]
+) -> Unreplicated:
+    """``places``: both logs, and the source offsets at or after which all, and the certain ones, of the records are."""
+    log, seen, begin, certain = places
     reason = "" if least == most else "; ".join(text for text in reasons if text)
-    return Unreplicated(*key, least, most, since if most else None, reason)
+    return Unreplicated(
+        *key,
+        least,
+        most,
+        _event_time(log, seen, begin) if most else None,
+        reason,
+        first=_first(log, seen, begin) if most else None,
+        first_certain=_first(log, seen, certain) if least else None,
+    )
+
+
+def _first(log: Log, seen: Seen, begin: int) -> int:
+    """The first data record that was read at or after ``begin``; ``begin`` itself if an earlier one may be unread."""
+    begin = max(begin, log.start)
+    index = bisect_left(seen.offsets, begin)
+    known = seen.begin <= begin and index < len(seen.offsets)
+    return seen.offsets[index] if known else begin
 
 
 def _unread(offsets: int) -> str:
@@ -226,8 +266,8 @@ def _tally(log: Log, seen: Seen, begin: int) -> tuple[int, int]:
     return max(0, counted), below + above
 
 
-def _since(log: Log, seen: Seen, begin: int) -> float | None:
-    """When the first record at or after ``begin`` was written, unless an older one may not have been read."""
+def _event_time(log: Log, seen: Seen, begin: int) -> float | None:
+    """The timestamp of the first record at or after ``begin``, unless an earlier record may not have been read."""
     index = bisect_left(seen.offsets, begin)
     if seen.begin > max(begin, log.start) or index >= len(seen.offsets) or seen.offsets[index] >= log.end:
         return None

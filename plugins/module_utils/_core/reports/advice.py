@@ -12,11 +12,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..checks.at_rest import judge_at_rest
-from ..checks.preflight import judge_cutover, judge_disaster
+from ..checks.preflight import judge_cutover, judge_disaster, judge_last_probe
 from ..cutover_types import needs_source
 from ..errors import one_text, with_alias
 from ..journal.runs import unfinished_run
 from .cutover import arrival_text
+from .outcome import undone_text
 
 __all__ = ["KINDS", "cutover_advice", "failure_reason", "judge", "stopped_text"]
 
@@ -38,12 +39,12 @@ def cutover_advice(facts: Mapping[str, Any], run_on: str = "") -> str:
 
     ``facts``: ``failure`` (task, message, error, undo, overtaken, and ownership: the error of the last ownership
     check), ``run`` (None: never opened), ``passed`` (the point of no return), ``outcome``, ``type``, ``from``, ``to``,
-    ``clusters`` (by alias), ``journal`` (state, or empty).
+    ``clusters`` (by alias), ``journal`` (state, or empty), ``probes`` (of the cluster being left, in a disaster).
     """
     if facts["run"] is None:
         return " ".join(text for text in (_untouched(facts, run_on), _disaster_instead(facts)) if text)
     if facts["outcome"] == "undone":
-        return f"The applications are back on {facts['from']}. {_disaster_instead(facts)}".strip()
+        return f"{undone_text(facts)}. {_disaster_instead(facts)}".strip()
     superseded = _superseded(facts["failure"])
     if superseded is not None:
         return f"{superseded} This playbook makes no more changes (run_superseded).".strip()
@@ -101,6 +102,9 @@ _JUDGES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
         facts["status"], facts["state"], facts["type"], facts["to"], facts["policy"], facts["groups"]
     ),
     "disaster": lambda facts: judge_disaster(facts["survey"], facts["state"], facts["to"], facts["anyway"]),
+    "last_probe": lambda facts: judge_last_probe(
+        facts["probes"], (facts["from"], facts["to"]), facts["writing"], facts["fence"], facts["anyway"]
+    ),
     "at_rest": lambda facts: judge_at_rest(
         facts["judgement"], facts["status"], facts["journal"], facts["activity"], facts["planned"], facts["fences"]
     ),

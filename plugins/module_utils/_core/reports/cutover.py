@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from ..ages import age_of
 from ..checks.preflight import unjoined_text
 from ..cutover_types import needs_source
 from ..journal.runs import passed, resume_command, take_back_command
@@ -265,7 +266,8 @@ def _old_side(facts: Mapping[str, Any]) -> dict[str, Any]:
     probes = facts["probes"]
     back = bool(probes) and probes[-1]["answers"]
     text = (
-        "it responded right before the first producer started: records that are still written there are not replicated"
+        "it responded right before the first producer started; every declared application that writes had stopped or is"
+        " denied WRITE there, and records of another producer are not replicated"
     )
     silent = "the cluster that was left did not respond; its producers were stopped on every host that responded"
     unstopped = "; ".join(facts["unstopped"])
@@ -431,7 +433,8 @@ def lease_lines(leases: Sequence[Mapping[str, Any]], now: float) -> list[str]:
     """The age of presynced offsets as lines of text (R12)."""
     lines = []
     for lease in leases:
-        at = f"{float(now) - lease['since']:.0f} s ago"
+        age = age_of(lease["since"], float(now))
+        at = "at an unknown time" if age is None else f"{age:.0f} s ago"
         if lease["holder"] is not None:
             # A playbook that changes the flows: it has a line only while it runs.
             lines += [f"  {lease['kind']}: began {at} and has not ended"] if lease["ended"] is None else []

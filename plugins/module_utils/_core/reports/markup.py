@@ -250,9 +250,10 @@ def loss_table(value: object) -> Html:
     """What a disaster loses: a range, of which only the lost cluster knows the upper bound."""
     loss = part(value)
     lines: list[list[object]] = [
-        ["offsets that were acknowledged and are not replicated, at least", whole(loss.get("offsets_at_least"))],
+        ["records, at least", whole(loss.get("records_at_least"))],
         ["records, at most", whole(loss.get("records_at_most"))],
-        ["written within the last", duration(loss.get("seconds_at_most"))],
-        ["age of the newest heartbeat", duration(loss.get("heartbeat_age"))],
+        ["time since the first of them was committed, at most", duration(loss.get("seconds_at_most"))],
+        ["offsets up to the committed offsets of groups", whole(loss.get("offsets_to_committed"))],
+        ["age of the newest heartbeat, by its worker's clock", duration(loss.get("heartbeat_age"))],
     ]
     return table(["lost in a disaster", ""], lines)

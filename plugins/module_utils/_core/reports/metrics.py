@@ -27,13 +27,16 @@ def readiness_metrics(report: Mapping[str, Any], at: float) -> str:
     families: dict[str, tuple[str, Samples]] = {
         "ready": ("Whether a move could start: 1 for the current answer, 0 for the others.", _ready(report)),
         "check": ("Readiness checks with their answers.", _checks(report)),
-        "lag_seconds": ("Age of the oldest unreplicated record.", [({}, figure(report.get("lag_s")))]),
+        "lag_seconds": (
+            "Upper bound of the seconds for which the oldest unreplicated record waits.",
+            [({}, figure(report.get("lag_s")))],
+        ),
         "predicted_loss_records": (
             "Records that a disaster now would lose.",
-            _loss(report, "offsets_at_least", "records_at_most"),
+            _loss(report, "records_at_least", "records_at_most"),
         ),
         "predicted_loss_seconds": (
-            "Age of the records that a disaster now would lose.",
+            "Seconds within which the records that a disaster now would lose were committed.",
             _loss(report, None, "seconds_at_most"),
         ),
         "predicted_rereads": ("Upper bound of the records that a group would read again.", _rereads(report)),

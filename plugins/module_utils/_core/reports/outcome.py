@@ -18,13 +18,12 @@ from .downtime import downtimes
 from .markup import duration, figure, part, rows, whole
 from .steps import command, next_step, pager_text
 
-__all__ = ["evidence", "headline", "lost", "next_steps", "pager", "reread", "said", "standstill"]
+__all__ = ["evidence", "headline", "lost", "next_steps", "pager", "reread", "said", "standstill", "undone_text"]
 
 _HEADLINES = {
     "completed": "MOVED to {to}",
     "already_there": "already on {to}",
     "checked": "CHECKED: nothing was changed",
-    "undone": "UNDONE: the applications are back on {from}",
     "undo_failed": "STOPPED before the point of no return, and the undo failed",
 }
 # In the evidence, of a check that is open.
@@ -51,6 +50,9 @@ def headline(report: Mapping[str, Any], journal: Mapping[str, Any] | None = None
     ``journal``: the pair's state before the run, if it was read. ``passed``: the point of no return is passed.
     """
     outcome = str(report.get("outcome"))
+    if outcome == "undone":
+        text = undone_text(report)
+        return f"UNDONE: {text[0].lower()}{text[1:]}"
     if outcome != "failed":
         return _HEADLINES.get(outcome, "The outcome is not known").format_map(report)
     if report.get("run") is not None:
@@ -60,6 +62,18 @@ def headline(report: Mapping[str, Any], journal: Mapping[str, Any] | None = None
         return f"STAYED on {report['from']}"
     # An earlier run may have moved some applications, or the journal was never read.
     return "STOPPED before it began"
+
+
+def undone_text(facts: Mapping[str, Any]) -> str:
+    """Where the applications are after an undo, without a final stop. After a disaster, the last probe decides it."""
+    left = facts.get("from")
+    if needs_source(facts.get("type")):
+        return f"The applications are back on {left}"
+    seen = rows(facts.get("probes"))[-1:]
+    if seen and seen[0].get("answers") is True:
+        return f"The applications were started on {left} again, which responds"
+    silence = "did not respond" if seen else "was not probed"
+    return f"The applications were started on {left} again, but {left} {silence}: they may not work there"
 
 
 def evidence(
@@ -126,11 +140,9 @@ def _how(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
 def lost(report: Mapping[str, Any]) -> tuple[str, str]:
     """How many records are lost to the applications, never 0 without evidence; and an explanation, or nothing."""
     if not needs_source(report.get("type")):
-        loss = part(report.get("loss"))
-        low, high = whole(loss.get("offsets_at_least")), whole(loss.get("records_at_most"))
-        if low is None and high is None:
-            return "not known", f"until {report.get('from')} is back"
-        return f"at least {low or 'an unknown number of'} offsets", f"at most {high or 'an unknown number of'} records"
+        bound = whole(part(report.get("loss")).get("records_at_most"))
+        until = f"until {report.get('from')} is back"
+        return ("not known", until) if bound is None else (f"at most {bound} records", until)
     verdicts = {str(row.get("name")): row.get("verdict") for row in rows(report.get("checks"))}
     skips = part(report.get("skips"))
     least, most = figure(skips.get("at_least")), figure(skips.get("at_most"))

@@ -109,7 +109,7 @@ def _tiles(document: Document) -> Html:
     moved = _moved(barrier)
     # An earlier start of the run may have journaled a barrier without log starts.
     records = (
-        [("records moved", moved, "offsets of the moved topics" if moved else "")] if barrier.get("starts") else []
+        [("offsets moved", moved, "records and transaction markers" if moved else "")] if barrier.get("starts") else []
     )
     name = "lost" if needs_source(document.get("type")) else "at risk"
     return tiles(

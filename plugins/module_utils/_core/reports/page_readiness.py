@@ -111,7 +111,8 @@ def _sum(document: Document, way: str) -> str | None:
 
 
 def _age(loss: Document) -> str:
-    return f"written within the last {duration(loss.get('seconds_at_most')) or 'unknown time'}"
+    seconds = duration(loss.get("seconds_at_most"))
+    return "it is unknown when they were committed" if seconds is None else f"committed within the last {seconds}"
 
 
 def _word(document: Document, key: str) -> str:

@@ -8,6 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 
@@ -20,7 +21,7 @@ from ..._engines.base import FlowState, PartState
 from ..._kafka.records import Record, has_data
 from ..._kafka.topics import log_ends, log_ranges
 from ..connections.clusters import both, on_each
-from .last_records import LastRecords, age, heartbeat_age, same_content
+from .last_records import LastRecords, heartbeat_age, newest_heartbeat, same_content
 from .pair import ISOLATION, Pair
 
 __all__ = ["FlowObservation", "combine", "observe_again", "observe_flow", "observe_flows", "own_heartbeat"]
@@ -38,7 +39,8 @@ class FlowObservation:
     connectors: dict[str, PartState]
     #: By source partition.
     facts: dict[Partition, PartitionFacts]
-    #: Seconds since the newest heartbeat on the target; None: there is none, or it is unknown.
+    #: Seconds since the newest heartbeat on the target, by the clock of the worker that wrote it, so it proves nothing
+    #: (R43); None: there is none, or it is unknown.
     heartbeat_age: float | None
     problems: tuple[str, ...] = ()
     #: Log start and log end by source partition.
@@ -47,9 +49,13 @@ class FlowObservation:
     replica_log: Ranges = field(default_factory=dict)
     #: Why the engine does not respond; "": it does. Otherwise connectors and replicated offsets are unknown.
     away: str = ""
-    #: Highest ``heartbeat_age`` of a live flow, in seconds. The flow of an application has a higher one: its heartbeat
-    #: is as old as its stored offset, which Kafka Connect writes once a minute by default.
+    #: Seconds within which a live flow replicates a heartbeat. The flow of an application needs more: it shows a
+    #: heartbeat with its stored offset, which Kafka Connect writes once a minute by default.
     heartbeat_limit: float = 10.0
+    #: Offset of the newest heartbeat that the flow replicated; None: there is none, or it is unknown.
+    heartbeat_offset: int | None = None
+    #: Seconds of this machine's monotonic clock, right before ``source_log`` was read; None: unknown.
+    observed_at: float | None = None
 
     @property
     def name(self) -> str:
@@ -91,19 +97,21 @@ def observe_flow(
     has_application, topic = pair.engine.application is not None, pair.naming.heartbeats(source)
     observed, heartbeat = both(
         lambda: _engine_state(pair, source, target) if engine_state is None else engine_state,
-        lambda: None if has_application else heartbeat_age(pair.kafka[target], topic),
+        lambda: None if has_application else newest_heartbeat(pair.kafka[target], topic),
     )
     heartbeat = own_heartbeat(source, observed, LastRecords(pair.kafka)) if has_application else heartbeat
     keys, replicas = pair.existing(source, pair.topics), pair.existing(target, pair.replicas(source))
     if only is not None:
         keys &= set(only)
         replicas &= {pair.naming.replica_partition(source, key) for key in keys}
+    observed_at = time.monotonic()
     source_log, replica_log = both(
         lambda: log_ranges(pair.kafka[source], keys), lambda: log_ranges(pair.kafka[target], replicas)
     )
     high = log_ends(pair.kafka[source], keys) if tails else {}
     last = LastRecords(pair.kafka) if tails else None
-    return combine(pair, (source, target), observed, heartbeat, source_log, replica_log, high, last)
+    observation = combine(pair, (source, target), observed, heartbeat, source_log, replica_log, high, last)
+    return replace(observation, observed_at=observed_at)
 
 
 def _engine_state(pair: Pair, source: str, target: str) -> FlowState:
@@ -121,7 +129,7 @@ def combine(
     pair: Pair,
     flow: tuple[str, str],
     engine_state: FlowState,
-    heartbeat: float | None,
+    heartbeat: Record | None,
     source_log: Ranges,
     replica_log: Ranges,
     high: Mapping[Partition, int],
@@ -129,7 +137,8 @@ def combine(
 ) -> FlowObservation:
     """Combine the parts of an observation.
 
-    ``high``: high watermarks by source partition. ``last``: compare the tails with these records; None: do not compare.
+    ``heartbeat``: the newest one that the flow replicated. ``high``: high watermarks by source partition. ``last``:
+    compare the tails with these records; None: do not compare.
     """
     source, target = flow
     last_replicated_offset = engine_state.last_replicated_offset
@@ -170,23 +179,24 @@ def combine(
         target,
         engine_state.connectors,
         facts,
-        heartbeat,
+        heartbeat_age(heartbeat),
         tuple(f'the topic "{topic}" does not exist on {source}' for topic in pair.topics if counts.get(topic) is None),
         source_log,
         replica_log,
         engine_state.away,
+        heartbeat_offset=None if heartbeat is None else heartbeat.offset,
         **({"heartbeat_limit": 75.0} if pair.engine.application else {}),
     )
 
 
-def own_heartbeat(source: str, engine_state: FlowState, last: LastRecords) -> float | None:
-    """Return the seconds since the newest heartbeat that this flow replicated, by its stored offset; None: unknown.
+def own_heartbeat(source: str, engine_state: FlowState, last: LastRecords) -> Record | None:
+    """Return the newest heartbeat that this flow replicated, by its stored offset; None: unknown.
 
     The flows of all applications replicate heartbeats into the same topic, so its records prove nothing about one
     flow.
     """
     offset = engine_state.last_replicated_offset.get(_HEARTBEATS)
-    return None if offset is None else age(last.of(source, {_HEARTBEATS: (offset, offset + 1)})[_HEARTBEATS])
+    return None if offset is None else last.of(source, {_HEARTBEATS: (offset, offset + 1)})[_HEARTBEATS]
 
 
 def _waits(last: Record | None, floor: int, tail_replicated: bool | None) -> bool | None:

@@ -116,8 +116,8 @@ class InternalTopics:
             if since and not self._survivor.engine.capabilities.offset_syncs_on_source:
                 start, end = log_ranges(self.kafka, {place}, ISOLATION)[place]
                 first = first_data_record(self.kafka, place, max(start, since), end) if since < end else None
-                if first is not None:
-                    moments[name] = (first.timestamp or 0) / 1000.0
+                if first is not None and first.timestamp is not None:
+                    moments[name] = first.timestamp / 1000.0
         return moments
 
     def checkpointed(self, group: str, key: Partition) -> Checkpointed | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping
 
+from ..._core.ages import age_of
 from ..._core.offsets.fingerprints import may_be_copy
 from ..._core.offsets.internal_records import decode_heartbeat
 from ..._core.partition import Partition, PartitionOffset, Range, Ranges
@@ -19,7 +20,7 @@ from ..._kafka.records import Record, last_data_records
 from ..._kafka.topics import describe, log_ranges
 from .pair import ISOLATION
 
-__all__ = ["LastRecords", "age", "heartbeat_age", "same_content"]
+__all__ = ["LastRecords", "heartbeat_age", "newest_heartbeat", "same_content"]
 
 
 class LastRecords:
@@ -56,16 +57,16 @@ def same_content(source: Record | None, replica: Record | None) -> bool | None:
     return may_be_copy(source, replica)
 
 
-def heartbeat_age(kafka: Kafka, topic: str) -> float | None:
-    """Return the seconds since the newest heartbeat that a flow replicated into ``topic``; None: there is none."""
+def newest_heartbeat(kafka: Kafka, topic: str) -> Record | None:
+    """Return the newest heartbeat that a flow replicated into ``topic``; None: there is none."""
     if describe(kafka, [topic])[topic] is None:
         return None
     place = Partition(topic, 0)
-    return age(last_data_records(kafka, log_ranges(kafka, {place}, ISOLATION), ISOLATION).get(place))
+    return last_data_records(kafka, log_ranges(kafka, {place}, ISOLATION), ISOLATION).get(place)
 
 
-def age(record: Record | None) -> float | None:
-    """Return the seconds since a heartbeat; None: there is none."""
+def heartbeat_age(record: Record | None) -> float | None:
+    """Return the seconds since a heartbeat, by the clock of the worker that wrote it; None: unknown."""
     if record is None or record.key is None or record.value is None:
         return None
-    return max(0.0, time.time() - decode_heartbeat(record.key, record.value).timestamp / 1000.0)
+    return age_of(decode_heartbeat(record.key, record.value).timestamp / 1000.0, time.time())

@@ -66,7 +66,7 @@ class _Progress:
 def rescue(request: RescueRequest) -> Result:
     """Wait until everything that can be read is replicated, progress stops, or the time-out is reached.
 
-    Transaction markers count as offsets, so the wait for a transactional log ends after ``bounds.stall``.
+    Transaction markers count as offsets (R46), so the wait for a transactional log ends after ``bounds.stall``.
     """
     leave, enter = request.leave, request.enter
     pair = Pair(request.pair, [(leave, enter)], request.request_timeout)
@@ -100,7 +100,10 @@ def rescue(request: RescueRequest) -> Result:
 def _text(enter: str, left: Mapping[Partition, int | None], known: int, unread: list[Partition], seconds: float) -> str:
     texts = []
     if left:
-        texts.append(f"at least {known} offsets of {len(left)} partitions were not replicated within {seconds:.0f} s")
+        texts.append(
+            f"{known} offsets of {len(left)} partitions, of records or transaction markers, were not replicated within"
+            f" {seconds:.0f} s"
+        )
     if unread:
         texts.append(f"{len(unread)} partitions could not be read")
     return "; ".join(texts) or f"all of its records were replicated to {enter} within {seconds:.1f} s"

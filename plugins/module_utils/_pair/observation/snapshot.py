@@ -8,9 +8,10 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeVar
 
@@ -18,11 +19,12 @@ from ..._core.errors import DrError
 from ..._core.partition import Partition, Range
 from ..._engines.base import FlowState
 from ..._kafka.client import Kafka
+from ..._kafka.records import Record
 from ..._kafka.topics import describe, require_ranges, try_log_ranges
 from ..connections.clusters import on_each
 from .flows import FlowObservation, combine, own_heartbeat
 from .groups import Groups, GroupStatus, group_statuses, read_groups
-from .last_records import LastRecords, age
+from .last_records import LastRecords
 from .pair import ISOLATION, Pair
 
 __all__ = ["PairSnapshot", "capture", "flow_in", "groups_in", "take_snapshot", "unwrap"]
@@ -47,16 +49,18 @@ class PairSnapshot:
     high: Mapping[str, Mapping[Partition, Range | str] | DrError]
     kafka: Mapping[str, Kafka]
     last: LastRecords
+    #: Seconds of this machine's monotonic clock, right before the logs were read; None: unknown.
+    logs_at: float | None = None
 
     def ranges(self, alias: str, keys: Iterable[Partition], high: bool = False) -> dict[Partition, Range]:
         """Return log start and end of those of ``keys`` that exist; the end is the high watermark if ``high``."""
         reported = unwrap((self.high if high else self.logs)[alias])
         return require_ranges(self.kafka[alias], {key: reported[key] for key in keys if key in reported})
 
-    def heartbeat_age(self, alias: str, topic: str) -> float | None:
-        """Return the seconds since the newest heartbeat that a flow replicated into ``topic``; None: there is none."""
+    def newest_heartbeat(self, alias: str, topic: str) -> Record | None:
+        """Return the newest heartbeat that a flow replicated into ``topic``; None: there is none."""
         place = Partition(topic, 0)
-        return age(self.last.of(alias, self.ranges(alias, [place])).get(place))
+        return self.last.of(alias, self.ranges(alias, [place])).get(place)
 
 
 def capture(work: Callable[[], T]) -> T | DrError:
@@ -86,9 +90,10 @@ def take_snapshot(pair: Pair, away: Mapping[str, str | None], transactions: Coll
         groups = {alias: pool.submit(capture, partial(read_groups, pair, alias)) for alias in pair.kafka}
         engine_states = {flow: future.result() for flow, future in engines.items()}
         group_states = {alias: future.result() for alias, future in groups.items()}
+    logs_at = time.monotonic()
     logs = on_each(pair.kafka, lambda alias: capture(lambda: _logs(pair, alias)))
     high = on_each(dict.fromkeys(transactions), lambda alias: capture(lambda: _high_watermarks(pair, alias)))
-    snapshot = PairSnapshot(engine_states, group_states, logs, high, pair.kafka, LastRecords(pair.kafka))
+    snapshot = PairSnapshot(engine_states, group_states, logs, high, pair.kafka, LastRecords(pair.kafka), logs_at)
     # Read the last records of both clusters now. An error is raised again when a caller needs the record.
     on_each(
         pair.kafka,
@@ -137,11 +142,12 @@ def flow_in(snapshot: PairSnapshot, pair: Pair, source: str, target: str) -> Flo
     ranges = snapshot.ranges(source, source_log, high=True) if source in snapshot.high else {}
     high = {key: end for key, (_start, end) in ranges.items()}
     heartbeat = (
-        snapshot.heartbeat_age(target, pair.naming.heartbeats(source))
+        snapshot.newest_heartbeat(target, pair.naming.heartbeats(source))
         if pair.engine.application is None
         else own_heartbeat(source, engine_state, snapshot.last)
     )
-    return combine(pair, (source, target), engine_state, heartbeat, source_log, replica_log, high, snapshot.last)
+    observation = combine(pair, (source, target), engine_state, heartbeat, source_log, replica_log, high, snapshot.last)
+    return replace(observation, observed_at=snapshot.logs_at)
 
 
 def groups_in(snapshot: PairSnapshot, pair: Pair, alias: str) -> dict[str, GroupStatus]:

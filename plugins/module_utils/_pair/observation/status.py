@@ -37,6 +37,9 @@ __all__ = ["StatusRequest", "flow_row", "group_rows", "judged_flows", "status"]
 # Seconds within which a flow must show progress between two observations. A slow network may need all of them.
 _MOVING_LIMIT = 3.0
 _STEP = 0.25
+_NO_HEARTBEAT = (
+    "no record waits to be replicated and no heartbeat arrived between two observations: the flow may be dead or idle"
+)
 # Seconds. A rebalance, or a restart by another controller, briefly reports FAILED.
 _FAILED_SECONDS = 10.0
 
@@ -277,10 +280,13 @@ def judged_flows(
     """Return each flow with a finding whether it is alive.
 
     If only progress can prove it, or workers are rebalancing, observes again for up to ``moving_limit`` seconds. A
-    partition that made progress, or had nothing to replicate, is not observed again.
+    partition that made progress, or had nothing to replicate, is not observed again. The next heartbeat of an idle flow
+    is awaited for its ``heartbeat_limit``.
     """
+    began, limit = time.monotonic(), max([moving_limit, *(observation.heartbeat_limit for observation in before)])
     after, done = list(before), [_alive(observation, observation) for observation in before]
     pending: list[int] = []
+    idle: list[int] = []
 
     def observe() -> list[tuple[FlowObservation, Finding]]:
         for number in pending:
@@ -288,12 +294,14 @@ def judged_flows(
             done[number] |= _alive(before[number], after[number])
         judged = [(new, _flow_finding(old, new, known)) for old, new, known in zip(before, after, done, strict=True)]
         # Another observation helps only where progress is the missing evidence, or a state that will not last.
+        idle[:] = [number for number, (_observation, finding) in enumerate(judged) if finding.reason == _NO_HEARTBEAT]
         pending[:] = [
             number
             for number, (observation, finding) in enumerate(judged)
             if not observation.away
             and (
-                any(part.rebalancing for part in observation.connectors.values())
+                number in idle
+                or any(part.rebalancing for part in observation.connectors.values())
                 or (
                     finding.verdict != PROVEN
                     and _unreplicated(observation)
@@ -303,7 +311,10 @@ def judged_flows(
         ]
         return judged
 
-    return wait_until(observe, lambda _judged: not pending, Bounds(moving_limit, _STEP)).state
+    def over(_judged: list[tuple[FlowObservation, Finding]]) -> bool:
+        return not pending or (not idle and time.monotonic() - began >= moving_limit)
+
+    return wait_until(observe, over, Bounds(limit, _STEP)).state
 
 
 def _alive(before: FlowObservation, after: FlowObservation) -> set[Partition]:
@@ -484,15 +495,19 @@ def _flow_finding(before: FlowObservation, after: FlowObservation, moved: Collec
     )
     if arrived:
         return Finding(PROVEN, "records arrive on the target")
-    if after.heartbeat_age is None:
+    if _heartbeat_arrived(before, after):
+        return Finding(PROVEN, "everything is replicated and heartbeats arrive")
+    if after.heartbeat_offset is None:
         return Finding(
             UNKNOWN, "no record waits to be replicated and no heartbeat has arrived: the flow may be dead or idle"
         )
-    if after.heartbeat_age > after.heartbeat_limit:
-        return Finding(
-            UNKNOWN, f"no record waits to be replicated and the newest heartbeat is {after.heartbeat_age:.0f} s old"
-        )
-    return Finding(PROVEN, f"everything is replicated and the newest heartbeat is {after.heartbeat_age:.1f} s old")
+    return Finding(UNKNOWN, _NO_HEARTBEAT)
+
+
+def _heartbeat_arrived(before: FlowObservation, after: FlowObservation) -> bool:
+    """Was a heartbeat replicated between the two? Its timestamp is of another machine's clock and proves nothing."""
+    new = after.heartbeat_offset
+    return new is not None and (before.heartbeat_offset is None or new > before.heartbeat_offset)
 
 
 def _still(facts: PartitionFacts) -> Finding:

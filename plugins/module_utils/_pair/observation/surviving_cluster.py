@@ -25,7 +25,7 @@ from ..._kafka import groups as kafka_groups
 from ..._kafka.records import Record
 from ..._kafka.topics import describe, log_ranges
 from ..connections.engines import Opened
-from .last_records import LastRecords, heartbeat_age
+from .last_records import LastRecords, heartbeat_age, newest_heartbeat
 from .pair import ISOLATION
 from .snapshot import PairSnapshot, unwrap
 
@@ -148,12 +148,16 @@ class Survivor:
         return list(self._declared.get(group) or self.topics)
 
     def heartbeat_age(self) -> float | None:
-        """Return the age of X's newest heartbeat in seconds; None: none, or another flow may have replicated it."""
+        """Return the age of X's newest heartbeat in seconds, by its worker's clock.
+
+        None: there is none, its age is unknown, or another flow may have replicated it.
+        """
         if self.engine.application:
             return None
         topic = self.naming.heartbeats(self.x)
-        return (
-            heartbeat_age(self.kafka, topic) if self._snapshot is None else self._snapshot.heartbeat_age(self.y, topic)
+        snapshot = self._snapshot
+        return heartbeat_age(
+            newest_heartbeat(self.kafka, topic) if snapshot is None else snapshot.newest_heartbeat(self.y, topic)
         )
 
     def last_records(self, keys: set[Partition], ranges: Ranges) -> dict[Partition, Record]:

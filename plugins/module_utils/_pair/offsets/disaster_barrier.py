@@ -14,6 +14,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
+from ..._core.ages import age_of
 from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
 from ..._core.journal.ownership import Claim
@@ -348,13 +349,15 @@ def _require_decided(survivor: Survivor, bounds: Bounds) -> None:
 
 
 def _ages(rows: list[dict[str, Any]]) -> dict[str, float | None]:
-    """Return the age in seconds of each group's oldest offset; None: the age of one of its offsets is unknown."""
+    """Return the age in seconds of each group's oldest offset; None: the age of one of its offsets is unknown.
+
+    A checkpoint has the time of a worker, and a presynced offset that of the controller which wrote it.
+    """
     ages: dict[str, float | None] = {}
     for row in rows:
         if row["method"] == "empty" or not row["rereads"]:
             continue
-        age = None if row["as_of"] is None else time.time() - row["as_of"]
-        before = ages.get(row["group"], 0.0)
+        age, before = age_of(row["as_of"], time.time()), ages.get(row["group"], 0.0)
         ages[row["group"]] = None if age is None or before is None else round(max(age, before), 1)
     return ages
 
@@ -362,8 +365,8 @@ def _ages(rows: list[dict[str, Any]]) -> dict[str, float | None]:
 def _loss(
     survivor: Survivor, topics: InternalTopics, tails: Mapping[Partition, Tail], last: Mapping[Partition, Any]
 ) -> dict[str, Any]:
-    upstream: dict[Partition, int] = {}
-    newest: dict[Partition, float | None] = {}
+    committed: dict[Partition, int] = {}
+    event_times: dict[Partition, float | None] = {}
     by_source, exact = {}, {}
     checkpointed: dict[Partition, int] = {}
     for (_group, place), checkpoint in topics.checkpoints.items():
@@ -373,10 +376,9 @@ def _loss(
         by_source[key] = tails[replica]
         record = last.get(replica)
         exact[key] = topics.last_source(key, record)
-        newest[key] = None if record is None or record.timestamp is None else record.timestamp / 1000.0
-        upstream[key] = checkpointed.get(replica, 0)
-    heartbeat = survivor.heartbeat_age()
-    return predicted_loss(by_source, upstream, exact, newest, heartbeat, time.time())
+        event_times[key] = None if record is None or record.timestamp is None else record.timestamp / 1000.0
+        committed[key] = checkpointed.get(replica, 0)
+    return predicted_loss(by_source, committed, exact, event_times, survivor.heartbeat_age())
 
 
 def _facts(

@@ -8,34 +8,28 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ..._core.checks.facts import Expiring, OpenTransaction, seconds_until_full
-from ..._core.checks.readiness import SETTINGS
+from ..._core.checks.facts import OpenTransaction
 from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
 from ..._core.journal.state import JournalState
 from ..._core.names import flow_name
 from ..._core.offsets.flow_restart import misfits
 from ..._core.offsets.replication_gates import open_transaction
-from ..._core.offsets.unreplicated import Unreplicated
-from ..._core.partition import Partition
 from ..._core.resources.topic_filters import Filter, left_out
-from ..._core.resources.topics import TopicState
+from ..._core.verdict import PROVEN
 from ..._core.waiting import Bounds
 from ..._kafka import groups as kafka_groups
 from ..._kafka.records import first_data_records
-from ..._kafka.topics import describe
 from ..connections.engines import Opened
 from ..flows.restart import replica_starts
 from ..observation.flows import FlowObservation
 from ..observation.foreign_writers import foreign_records, not_compared, replication_loop
 from ..observation.groups import GroupStatus
-from ..observation.last_records import LastRecords
 from ..observation.pair import Pair
 from ..observation.snapshot import PairSnapshot, capture, flow_in, groups_in, take_snapshot, unwrap
 from ..observation.status import flow_row, group_rows, judged_flows
@@ -47,11 +41,9 @@ from ..offsets.requests import DisasterRequest
 from ..offsets.translation import find_offsets
 from .parts import Parts
 from .request import ReadinessRequest
+from .waiting_records import await_replication, expiring, log_ends_of
 
 __all__ = ["Move", "predicted_disaster"]
-
-# Bytes of a batch with a single record, without key and value.
-_RECORD_OVERHEAD = 70
 
 # Seconds. A flow that stores its offsets once a minute makes progress in steps, and no application waits for this.
 _MOVING_SECONDS = 10.0
@@ -149,7 +141,10 @@ class Move:
         observation, finding = judged_flows(pair, [unwrap(first)], _MOVING_SECONDS)[0]
         accepted, last = pair.spec.accepted_foreign_writers, unwrap(snapshot).last
         foreign_writes = foreign_records(pair, observation, accepted, last)
+        ends = log_ends_of(unwrap(first))
         counted = unreplicated(pair, observation) if observation.source == self.x else {}
+        if finding.verdict == PROVEN:
+            await_replication(pair, observation, counted, ends, self._request.limits.lag)
         lacking = [counted[key] for key in sorted(counted) if counted[key].most]
         if self._naming.one_flow_at_a_time:
             foreign_writes += [
@@ -168,7 +163,7 @@ class Move:
             "foreign_writes": foreign_writes,
             "not_compared": not_compared(pair, observation, counted, accepted, last),
             "unreplicated": lacking,
-            "expiring": self._expiring(observation, lacking, last),
+            "expiring": expiring(pair, observation, lacking, last, ends, self._request.limits.lag),
             "open": _left_open(pair, observation),
         }
 
@@ -214,28 +209,6 @@ class Move:
         ]
         return filters, unread
 
-    def _expiring(
-        self, observation: FlowObservation, lacking: Sequence[Unreplicated], last: LastRecords
-    ) -> list[Expiring]:
-        """Return how long the first unreplicated record of each partition has waited, and when it expires."""
-        topics, source = self._pair.topics, observation.source
-        settings = describe(self._pair.kafka[source], topics, dict.fromkeys(topics, SETTINGS))
-        bounds = {name: _kept_bytes(state) for name, state in settings.items()}
-        sizes = _record_sizes(observation, [row for row in lacking if bounds[row.topic] is not None], last)
-        now, limit = time.time(), self._request.limits.lag
-        expiring = []
-        for row in lacking:
-            waited = None if row.since is None else round(max(0.0, now - row.since), 3)
-            # If no record is certainly unreplicated, the age of an old record proves nothing.
-            waited = None if waited is not None and waited > limit and not row.least else waited
-            kept_for = _kept_seconds(settings[row.topic])
-            left = None if kept_for is None or row.since is None else row.since + kept_for - now
-            bound, size = bounds[row.topic], sizes.get(Partition(row.topic, row.partition))
-            age = None if row.since is None else now - row.since
-            by_size = math.inf if bound is None else seconds_until_full(bound, row.most, size, age)
-            expiring.append(Expiring(row.topic, row.partition, waited, left, by_size))
-        return expiring
-
     def _groups(self, observations: Mapping[str, GroupStatus]) -> dict[str, Any]:
         return {
             "rows": [
@@ -269,44 +242,6 @@ class Move:
         evidence = of_snapshot(self._pair, snapshot, (forward, back[0] if back else None), groups)
         rows, _read = find_offsets(evidence, self._journal)
         return rows, lasting(evidence, rows, "refuse")
-
-
-def _kept_seconds(state: TopicState | None) -> float | None:
-    """Return for how many seconds the source keeps a record; infinite without a limit by age; None: unknown."""
-    values = {} if state is None else {name: state.config.get(name) for name in ("retention.ms", "cleanup.policy")}
-    policy, retention = (
-        None if (one := values.get(name)) is None else one.value for name in ("cleanup.policy", "retention.ms")
-    )
-    if policy is not None and "delete" not in str(policy):
-        return math.inf
-    if policy is None or retention is None:
-        return None
-    return math.inf if int(retention) < 0 else int(retention) / 1000.0
-
-
-def _kept_bytes(state: TopicState | None) -> int | None:
-    """Return how many bytes of a partition the source keeps; None: its size sets no limit, or is unknown."""
-    values = {} if state is None else {name: state.config.get(name) for name in ("retention.bytes", "cleanup.policy")}
-    policy, bound = (
-        None if (one := values.get(name)) is None else one.value for name in ("cleanup.policy", "retention.bytes")
-    )
-    if bound is None or int(bound) < 0 or (policy is not None and "delete" not in str(policy)):
-        return None
-    return int(bound)
-
-
-def _record_sizes(
-    observation: FlowObservation, lacking: Sequence[Unreplicated], last: LastRecords
-) -> dict[Partition, int]:
-    """Return the size in bytes, without compression, of the last record of each partition, if it has one."""
-    keys = [Partition(row.topic, row.partition) for row in lacking]
-    spans = {key: observation.source_log[key] for key in keys if key in observation.source_log}
-    records = last.of(observation.source, spans)
-    return {
-        key: _RECORD_OVERHEAD + sum(len(part or b"") for part in (record.key, record.value))
-        for key, record in records.items()
-        if record is not None
-    }
 
 
 def _left_open(pair: Pair, observation: FlowObservation) -> list[OpenTransaction] | None:

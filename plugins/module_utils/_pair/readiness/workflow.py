@@ -8,7 +8,6 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-import time
 from functools import partial
 from typing import Any
 
@@ -52,7 +51,7 @@ def readiness(request: ReadinessRequest, check: bool) -> Result:
     journal, events, missing = parts.one("journal", clusters.journal) or (None, [], [])
     facts = _facts(request, clusters, parts, journal, events, missing)
     report = judge_readiness(facts, CHECKS, request.accept)
-    took, lacking = durations(events), unreplicated(facts, time.time())
+    took, lacking = durations(events), unreplicated(facts)
     report["unreplicated"] = lacking
     report["loss"] = None if facts.survey is None else {**facts.survey["loss"], **records_lost(lacking)}
     report["rereads"] = {"controlled": rereads(facts.offsets), "disaster": rereads(survey_rows(facts))}

@@ -53,7 +53,7 @@ class Tail:
     #: Lowest and highest timestamp, in Unix time in milliseconds; None: no record has one.
     first_time: int | None = None
     last_time: int | None = None
-    #: Number of records that were written after the failover.
+    #: Number of records with a timestamp after the failover. Producers set it, so this is a hint (R43).
     after_failover: int = 0
     #: A replay that has begun and not ended.
     resumes: Progress | None = None
@@ -152,7 +152,10 @@ def lines(rows: list[dict[str, Any]], source: str, target: str) -> list[str]:
     late = sum(row["after_failover"] for row in rows)
     texts = [f"{total} records on {source} were never replicated to {target}"]
     if late:
-        texts.append(f"  {late} of them were written after the failover (split brain)")
+        texts.append(
+            f"  {late} of them have a timestamp after the failover: they were written then (split brain), or their"
+            " producers' clocks are ahead"
+        )
     for row in rows[:50]:
         where = f"  {row['topic']}-{row['partition']}: {row['records']} records in [{row['begin']}, {row['end']})"
         where += f", {row['copies_lost']} of them replicated before and lost on {target}" if row["copies_lost"] else ""
