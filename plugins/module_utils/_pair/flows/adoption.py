@@ -23,7 +23,7 @@ from ..._connect.rest import ConnectClient, Connector
 from ..._core.changes import Change, Outcome
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
-from ..._core.inventory.adoption import config_problems, undeclared_topics
+from ..._core.inventory.adoption import config_problems, undeclared_topics, unknown_order
 from ..._core.journal.state import JournalState
 from ..._core.listing import first_few
 from ..._core.names import CONNECTORS, connector_name, flow_name
@@ -104,7 +104,8 @@ def adopt(request: AdoptRequest, check: bool) -> Result:
     for adoption in adoptions:
         adoption.require_possible()
     pending = [adoption for adoption in adoptions if adoption.pending]
-    result = Result(extra={"pending": [adoption.name for adoption in pending], "adopted": {}})
+    warnings = [text for adoption in pending if (text := adoption.unknown_settings)]
+    result = Result(extra={"pending": [adoption.name for adoption in pending], "adopted": {}}, warnings=warnings)
     if request.apply and not check:
         for adoption in adoptions:
             result.outcomes += adoption.apply()
@@ -184,6 +185,12 @@ class _Adoption:
         if self._dedicated:
             return _dedicated_offsets(self._pair, self._dedicated, self._flow)
         return replicated_offsets(self._rest, self._connectors["source"].name, self._flow[0])
+
+    @property
+    def unknown_settings(self) -> str:
+        """A warning about settings with which the records were replicated until now (R38)."""
+        source = self._connectors.get("source")
+        return unknown_order(self.name) if source is None else unknown_order(source.name, source.config)
 
     @property
     def _stopped(self) -> bool:
