@@ -4,7 +4,7 @@
 """Connector settings that would invalidate the proofs of a cutover, and settings that have no effect. Pure.
 
 A setting counts as it is in force (R38). A connector's own value overrides that of its worker. So each setting for
-which a worker has a value of its own is written into the connector (``IN_FORCE``), and a connector without it is unsafe.
+which a worker has a value of its own is written into the connector (``IN_FORCE``). A connector without it is unsafe.
 
 Sources: org.apache.kafka.connect.runtime.Worker (baseProducerConfigs: Connect's defaults, then ``producer.*`` of the
 worker, then ``producer.override.*`` of the connector), MirrorConnectorConfig (sourceConsumerConfig,
