@@ -136,14 +136,14 @@ def unsafe_lines(lines: Mapping[str, str], source: str, target: str) -> list[str
     A line for all connectors counts even if the flow has its own: Cloudera does not document which one wins.
     """
     own, settings = f"{source}->{target}.", of_flow(lines, source, target)
-    found = []
+    unsafe = []
     for setting, key in _places(lines, source, target).items():
-        found += [_of_line(text, key, own) for text in unsafe_settings({setting: lines[key]}, ())]
+        unsafe += [_of_line(text, key, own) for text in unsafe_settings({setting: lines[key]}, ())]
         hidden = f"connectors.{setting}"
         if hidden in lines and hidden != key:
-            found += [_of_line(text, hidden, own) for text in unsafe_settings({setting: lines[hidden]}, ())]
+            unsafe += [_of_line(text, hidden, own) for text in unsafe_settings({setting: lines[hidden]}, ())]
     skipped = [key for key in PRODUCER if key not in _PROOF]
-    return [*found, *left_open("source", settings, skipped), *foreign_policy(settings)]
+    return [*unsafe, *left_open("source", settings, skipped), *foreign_policy(settings)]
 
 
 def _of_line(text: str, key: str, own: str) -> str:
