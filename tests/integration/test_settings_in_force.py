@@ -17,6 +17,7 @@ from confluent_kafka import Producer
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.preflight import judge_cutover
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import connector_name
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.connector_settings import IN_FORCE
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
@@ -113,7 +114,7 @@ class Flow:
         producer.produce(self.topic, value=text)
         assert producer.flush(30) == 0
         assert wait_until(self.ends, lambda end: end > before, Bounds(40, 0.2, 40)).done
-        ranges = log_ranges(self.kafka, {(replica, 0)})
+        ranges = log_ranges(self.kafka, {Partition(replica, 0)})
         (record,) = last_data_records(self.kafka, ranges, "read_committed").values()
         return None if record is None else record.value
 
@@ -121,7 +122,7 @@ class Flow:
         replica = f"{P}.{self.topic}"
         if describe(self.kafka, [replica])[replica] is None:
             return 0
-        return sum(end for _start, end in log_ranges(self.kafka, {(replica, 0)}).values())
+        return sum(end for _start, end in log_ranges(self.kafka, {Partition(replica, 0)}).values())
 
     def states(self) -> set[str | None]:
         """The states of the source connector's tasks."""
