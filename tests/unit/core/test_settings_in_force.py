@@ -177,10 +177,10 @@ def test_a_flow_without_its_own_line_is_found_by_name(key: str) -> None:
     ],
 )
 def test_a_changed_line_is_found_in_every_layer_that_may_win(key: str, value: str) -> None:
-    for prefix in ("P->B.", "connectors."):
+    for prefix in ("P->B.", "connectors.", "P->B.connectors."):
         (text,) = unsafe_lines({**LINES, f"{prefix}{key}": value}, "P", "B")
         assert f'"{key}" is "{value}"' in text
-        assert ('Remove the line "connectors.' in text) is (prefix == "connectors.")
+        assert (f'Remove the line "{prefix}{key}"' in text) is (prefix != "P->B.")
 
 
 @pytest.mark.parametrize(
@@ -193,6 +193,7 @@ def test_a_changed_line_is_found_in_every_layer_that_may_win(key: str, value: st
         ("B.producer.acks", "1", "target.producer.acks"),
         ("B.producer.interceptor.classes", "org.example.Tracing", "producer.override.interceptor.classes"),
         ("workers.producer.interceptor.classes", "org.example.Tracing", "producer.override.interceptor.classes"),
+        ("P->B.workers.producer.interceptor.classes", "org.example.Tracing", "producer.override.interceptor.classes"),
     ],
 )
 def test_a_line_of_a_lower_layer_is_found_and_named(line: str, value: str, setting: str) -> None:

@@ -68,7 +68,7 @@ PRODUCER: Mapping[str, str] = {
     "producer.override.max.in.flight.requests.per.connection": "1",
     "producer.override.delivery.timeout.ms": _MOST,
     "producer.override.retries": _MOST,
-    # Such as the tracing of Strimzi, which adds headers to every record.
+    # An interceptor for tracing adds headers to every record.
     "producer.override.interceptor.classes": "",
 }
 #: The consumer of a source connector. MirrorMaker 2's default is read_uncommitted.

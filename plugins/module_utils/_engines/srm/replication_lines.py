@@ -117,14 +117,17 @@ def _places(lines: Mapping[str, str], source: str, target: str) -> dict[str, str
     The producer of the workers is included under the prefix with which a connector overrides it.
     """
     places = {key: key for key in lines if "->" not in key and not key.startswith((*_CLIENTS, *_LAYERS))}
+    flow = f"{source}->{target}."
     for prefix, kept in (
         ("workers.producer.", "producer.override."),
         (f"{target}.producer.", "producer.override."),
+        (f"{flow}workers.producer.", "producer.override."),
         ("connectors.", ""),
         (f"{source}.consumer.", "source.consumer."),
         (f"{source}.producer.", "source.producer."),
         (f"{target}.producer.", "target.producer."),
-        (f"{source}->{target}.", ""),
+        (f"{flow}connectors.", ""),
+        (flow, ""),
     ):
         places |= {kept + key.removeprefix(prefix): key for key in lines if key.startswith(prefix)}
     return places
@@ -133,19 +136,15 @@ def _places(lines: Mapping[str, str], source: str, target: str) -> dict[str, str
 def unsafe_lines(lines: Mapping[str, str], source: str, target: str) -> list[str]:
     """Settings of a flow that invalidate the proofs of a cutover, one sentence each (R38).
 
-    A line for all connectors counts even if the flow has its own: Cloudera does not document which one wins.
+    A line for connectors counts even if the flow has its own: Cloudera does not document which one wins.
     """
-    own, settings = f"{source}->{target}.", of_flow(lines, source, target)
-    unsafe = []
-    for setting, key in _places(lines, source, target).items():
-        unsafe += [_of_line(text, key, own) for text in unsafe_settings({setting: lines[key]}, ())]
-        hidden = f"connectors.{setting}"
-        if hidden in lines and hidden != key:
-            unsafe += [_of_line(text, hidden, own) for text in unsafe_settings({setting: lines[hidden]}, ())]
+    flow, settings = f"{source}->{target}.", of_flow(lines, source, target)
+    unsafe: dict[str, None] = {}
+    for setting, place in _places(lines, source, target).items():
+        for key in (place, f"connectors.{setting}", f"{flow}connectors.{setting}"):
+            texts = unsafe_settings({setting: lines[key]}, ()) if key in lines else []
+            # enable overwrites the flow's own line, and no other.
+            remove = "" if key == flow + setting else f' Remove the line "{key}" from the Replication Configs.'
+            unsafe |= dict.fromkeys(text + remove for text in texts)
     skipped = [key for key in PRODUCER if key not in _PROOF]
     return [*unsafe, *left_open("source", settings, skipped), *foreign_policy(settings)]
-
-
-def _of_line(text: str, key: str, own: str) -> str:
-    """The sentence with the line to remove, unless ``enable`` overwrites it: each flow's own line."""
-    return text if key.startswith(own) else f'{text} Remove the line "{key}" from the Replication Configs.'
