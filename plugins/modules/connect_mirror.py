@@ -108,8 +108,9 @@ options:
       - Settings for all three connectors. They take precedence over the defaults of this collection. V(null) removes a
         setting.
       - The module refuses settings that another option determines. It also refuses settings with which committed
-        offsets cannot be translated exactly. These are other converters, transforms, reading of aborted records, more
-        than one request in flight, and V(errors.tolerance=all).
+        offsets cannot be translated exactly. These are other converters, transforms, reading of aborted records, a
+        producer that may lose or reorder records, and V(errors.tolerance=all).
+      - The module writes the safe values into the connectors, because the own file of the workers could have others.
     type: dict
     default: {}
   source_settings:

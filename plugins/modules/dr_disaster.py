@@ -177,6 +177,12 @@ active_members:
   returned: success
   type: dict
   sample: {}
+unsafe_settings:
+  description: Settings of the flow that may skip records, one sentence each. Empty if the engine reports no settings.
+  returned: success
+  type: list
+  elements: str
+  sample: []
 active_groups:
   description: Groups that have members on O(enter).
   returned: success

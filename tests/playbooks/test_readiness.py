@@ -152,14 +152,16 @@ def verb(alias: str, connector: str, word: str) -> Break:
     return broken
 
 
-def configured(**settings: str) -> Break:
-    """The source connector P->B was edited manually."""
+def configured(**settings: str | None) -> Break:
+    """The source connector P->B was edited manually. None removes a setting."""
 
     @contextmanager
     def broken(pair: BreakablePair) -> Iterator[dict[str, Any]]:
         name = f"/P->B.{SOURCE}"
         before = pair.connect("GET", "B", f"{name}/config")
-        pair.connect("PUT", "B", f"{name}/config", {**before, **{k.replace("_", "."): v for k, v in settings.items()}})
+        changed = {**before, **{key.replace("_", "."): value for key, value in settings.items()}}
+        wanted = {key: value for key, value in changed.items() if value is not None}
+        pair.connect("PUT", "B", f"{name}/config", wanted)
         try:
             yield {}
         finally:
@@ -385,6 +387,12 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
         "flow_settings",
         "NO",
         "isolation",
+    ),
+    "the workers' own file decides what is acknowledged": (
+        configured(producer_override_acks=None),
+        "flow_settings",
+        "NO",
+        '"producer.override.acks" is not set',
     ),
     "the replica is kept shorter": (
         topic_setting("P.Payments", "retention.ms", "86400000"),

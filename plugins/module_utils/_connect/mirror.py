@@ -19,14 +19,13 @@ from typing import Any
 from .._core.errors import DrError
 from .._core.flows.pair_spec import ClusterSpec
 from .._core.names import CONNECTORS, HEARTBEATS, Naming, connector_name, naming_of
-from .._core.resources.connector_settings import as_text, unsafe_settings
+from .._core.resources.connector_settings import IN_FORCE, as_text, unsafe_settings
 from .._core.security import java_properties
 from .rest import PACKAGE
 
 __all__ = ["DEFAULT_TASKS", "FlowSpec", "check_flow", "check_settings", "literal", "wanted_config"]
 
 DEFAULT_TASKS = 4
-_BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,9 @@ def literal(name: str) -> str:
 
 def wanted_config(spec: FlowSpec, part: str) -> dict[str, str | None]:
     """Return the configuration of one connector: our settings, overridden by the user's. None removes a setting."""
-    own = {**_common(spec), **_PART_DEFAULTS[part](spec)}
+    # Any other converter re-encodes: headers would arrive as base64 text, and no record would equal its replica. The
+    # settings of the producer are Kafka Connect's defaults, but the worker's own file would override those (R38).
+    own = {**_common(spec), **_PART_DEFAULTS[part](spec), **IN_FORCE[part]}
     return {**own, **spec.given(part), "name": spec.name(part), "connector.class": PACKAGE + CONNECTORS[part]}
 
 
@@ -78,10 +79,6 @@ def _common(spec: FlowSpec) -> dict[str, str]:
         "target.cluster.alias": spec.target.alias,
         "replication.policy.class": PACKAGE + spec.naming.java_class,
         "replication.policy.separator": spec.naming.separator,
-        # Any other converter re-encodes: headers would arrive as base64 text, and no record would equal its replica.
-        "key.converter": _BYTES,
-        "value.converter": _BYTES,
-        "header.converter": _BYTES,
         # A refresh from a dead source delays a stop by a minute. With these two settings it takes 3 seconds.
         # source.cluster.* does not accept time-outs, and admin.timeout.ms does not reach the client. While the source
         # is frozen, closing the consumer takes the worker's task.shutdown.graceful.timeout.ms (5 s).
@@ -108,8 +105,6 @@ def _source(spec: FlowSpec) -> dict[str, str]:
         "topics.exclude": "",
         # A stop waits for the running poll, and producers are stopped in that time. Default: 1000.
         "consumer.poll.timeout.ms": "200",
-        # Otherwise records of aborted transactions become committed records on the target.
-        "source.consumer.isolation.level": "read_committed",
         # New topics and partitions are found after 10 s instead of 10 min, at the cost of one metadata request.
         "refresh.topics.interval.seconds": "10",
         # MirrorMaker 2 turns ALLOW ALL into READ, and it never removes an ACL. This collection manages ACLs itself.

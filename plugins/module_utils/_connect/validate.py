@@ -8,20 +8,20 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from .._core.errors import DrError
 from .._core.kafka_versions import too_old
 from .._core.names import CONNECTORS
-from .._core.resources.connector_settings import unknown_settings, unsafe_settings
+from .._core.resources.connector_settings import PRODUCER, unknown_settings, unsafe_settings
 from .._core.security import is_secret
 from .connector_client import ConnectorClient
 from .mirror import FlowSpec
 from .planning import DesiredConnector, merged_config, rivals
 from .rest import PACKAGE, Connector
 
-__all__ = ["check_existing", "check_place", "field_errors", "require_version", "validate"]
+__all__ = ["check_existing", "check_place", "field_errors", "overrides_refused", "require_version", "validate"]
 
 
 def require_version(rest: ConnectorClient, reported: str) -> None:
@@ -117,6 +117,7 @@ def validate(
         if plugin not in plugins:
             raise _plugin_missing(rest, plugin, plugins)
         answer = rest.validate(plugin, merged_config(desired, connectors.get(desired.name)))
+        _require_overrides(rest, desired, answer)
         problems += [f"{desired.name}: {text}" for text in field_errors(answer)]
         names = [str((item.get("definition") or {}).get("name")) for item in answer.get("configs", [])]
         for key, near in unknown_settings(spec.given(desired.part), names):
@@ -126,6 +127,30 @@ def validate(
         hint = "No connector of this flow was changed. Correct the named settings in kafka_dr_flow."
         raise DrError("settings_invalid", " ".join(dict.fromkeys(problems)), hint, rest.url)
     return list(dict.fromkeys(warnings))
+
+
+def _require_overrides(rest: ConnectorClient, desired: DesiredConnector, answer: Mapping[str, Any]) -> None:
+    """Raise ``overrides_refused`` if the worker refuses the producer settings that carry a proof (R38).
+
+    Their values are valid, so the only reason is the worker's policy (ConnectorClientConfigOverridePolicy).
+    """
+    values = [item.get("value") or {} for item in answer.get("configs", [])]
+    texts = {str(value.get("name")): value.get("errors") or [] for value in values}
+    refused = [key for key in PRODUCER if texts.get(key)]
+    if refused:
+        raise overrides_refused(desired.name, refused, str(texts[refused[0]][0]), rest.url)
+
+
+def overrides_refused(name: str, keys: Sequence[str], reason: str, url: str) -> DrError:
+    """The error for workers that do not let the connector ``name`` set ``keys``."""
+    return DrError(
+        "overrides_refused",
+        f'The Kafka Connect workers do not accept {", ".join(keys)} in the connector "{name}": {reason}',
+        "The order of replication is then what the file of these workers says, which cannot be read, so no move would"
+        " be proven. Set connector.client.config.override.policy=All (the default) in the file of each worker, restart"
+        " it, then start the same playbook again.",
+        url,
+    )
 
 
 def field_errors(answer: Mapping[str, Any]) -> list[str]:

@@ -50,6 +50,7 @@ __all__ = [
     "attempt",
     "joined",
     "no_offsets",
+    "unsafe_settings",
     "workers_of",
 ]
 
@@ -66,7 +67,7 @@ class PartState:
     state: str | None
     #: State of each task. Empty: the part has no tasks.
     tasks: tuple[str, ...]
-    #: Settings of the source part that invalidate the proofs of a cutover, one sentence each.
+    #: Settings of this part that invalidate the proofs of a cutover, one sentence each (R38).
     unsafe_settings: tuple[str, ...] = ()
     #: Filters that select the topics and groups of this part. Empty if the engine does not report them.
     filters: tuple[Filter, ...] = ()
@@ -91,6 +92,15 @@ class PartState:
     def final(self) -> bool:
         """True if the part is STOPPED and has no tasks. Its stored offsets are final only then (R20)."""
         return self.state == "STOPPED" and not self.tasks
+
+
+def unsafe_settings(parts: Mapping[str, PartState]) -> list[str]:
+    """Settings of all parts of a flow that invalidate the proofs of a cutover, each named once, without a full stop."""
+    first: dict[str, str] = {}
+    for name, part in parts.items():
+        for text in part.unsafe_settings:
+            first.setdefault(text.rstrip("."), name)
+    return [text if part == "source" else f"{part} connector: {text}" for text, part in first.items()]
 
 
 @dataclass(frozen=True)

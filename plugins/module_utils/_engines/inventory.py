@@ -49,6 +49,8 @@ class Capabilities:
     #: What keeps the versions at both sites equal, if :meth:`..base.Engine.about` reports no version. The readiness
     #: report shows it.
     versions_retained_by: str = ""
+    #: What the evidence about a flow's settings is, if its connectors cannot be read. The readiness report shows it.
+    settings_known_by: str = ""
     #: True: after :meth:`..base.Engine.stop` with ``final``, :meth:`..base.Engine.observe` reports the source part as
     #: ``final``. False: no stop can be proven. Then flows keep replicating in a cutover, no part is ever ``final``, and
     #: a barrier relies on Kafka alone: every partition is replicated to its end.

@@ -130,6 +130,18 @@ def test_check_mode_validates_and_writes_nothing(worker: ScriptedWorker) -> None
     assert worker.calls[-1] == ("PUT", f"/connector-plugins/{PACKAGE}MirrorSourceConnector/config/validate")
 
 
+def test_workers_that_refuse_the_producer_settings_are_named(worker: ScriptedWorker) -> None:
+    """R38: with the policy None the file of the workers decides on the order of replication."""
+    text = "The 'None' policy does not allow 'producer.acks' to be overridden in the connector configuration."
+    errors = {"configs": [{"value": {"name": "producer.override.acks", "errors": [text]}}]}
+    worker.answers = [*NO_CONNECTORS, NOT_FOUND, (200, PLUGINS), (200, errors)]
+    result = run_module(connect_mirror, params(worker))
+    assert result["error"]["code"] == "overrides_refused"
+    assert text in result["msg"]
+    assert "connector.client.config.override.policy=All" in result["error"]["hint"]
+    assert not [call for call in worker.calls if call[0] == "POST"]
+
+
 def test_a_password_is_sent_to_the_worker_and_never_shown(worker: ScriptedWorker) -> None:
     client = {
         "security.protocol": "SASL_SSL",

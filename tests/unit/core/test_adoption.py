@@ -14,10 +14,12 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors i
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.adoption import (
     config_problems,
     undeclared_topics,
+    unknown_order,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.layout import laid_out
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.connector_settings import PRODUCER
 
 INVENTORY: dict[str, Any] = {
     "home": "P",
@@ -110,11 +112,22 @@ GOOD = {
         ({"replication.policy.separator": "_"}, 'separator is "_", wanted "."'),
         ({"transforms": "route"}, "transforms"),
         ({"predicates": "some"}, "predicates"),
+        ({"errors.tolerance": "all"}, 'the setting "errors.tolerance" is "all", wanted "none"'),
+        ({"producer.override.acks": "1"}, "producer.override.acks"),
+        ({"producer.override.max.in.flight.requests.per.connection": "5"}, "needs one request in flight"),
+        ({"producer.override.acks": "all", "errors.tolerance": "none"}, None),
     ],
 )
 def test_only_a_connector_with_the_same_replica_names_is_adopted(change: dict[str, str], text: str | None) -> None:
     found = config_problems("source", {**GOOD, **change}, "P", "B", naming_of())
     assert [text in one for one in found] == ([True] if text else []), found
+
+
+def test_settings_that_only_the_workers_file_knows_are_reported() -> None:
+    """R38: a connector that is adopted seldom has them, and the past of its replicas cannot be changed."""
+    assert "producer.override.acks" in unknown_order("legacy", GOOD)
+    assert unknown_order("legacy", {**GOOD, **PRODUCER}) == ""
+    assert "of the dedicated MirrorMaker 2 of P->B" in unknown_order("P->B")
 
 
 def test_another_policy_does_not_matter_to_a_heartbeat_connector() -> None:

@@ -34,7 +34,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names im
     naming_of,
     salvage_topic,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.connector_settings import left_open
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.connector_settings import (
+    PRODUCER,
+    left_open,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import number
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.values import file_mode, heap_bytes
 
@@ -134,6 +137,8 @@ SETTINGS = (
     *("value.converter", "header.converter", "transforms", "errors.tolerance", "source.consumer.isolation.level"),
     *("heartbeats.replication.enabled", "topics", "groups.exclude", "tasks.max", "source.admin.bootstrap.servers"),
     *("producer.override.bootstrap.servers", "source.consumer.auto.offset.reset", "topics.exclude", "unknown.one", ""),
+    *PRODUCER,
+    *("producer.enable.idempotence", "target.producer.acks", "source.consumer.interceptor.classes"),
 )
 ODD: tuple[Any, ...] = (
     *("", " ", "\n", "a\nb", "x" * 300, "ü", "*", "a,b", "P", "B", "Payments", "P.Payments", "__consumer_offsets"),
@@ -170,7 +175,9 @@ MAY_BE_ACCEPTED = {
         flow.P.groups.exclude flow.P.groups.exclude.N flow.P.unknown.one""",
     "null, or the value that it has anyway": """flow.P.source.admin.bootstrap.servers flow.P.transforms
         flow.P.errors.tolerance flow.P.source.consumer.auto.offset.reset flow.P.producer.override.bootstrap.servers
-        flow.P.heartbeats.replication.enabled""",
+        flow.P.heartbeats.replication.enabled flow.P.producer.override.acks
+        flow.P.producer.override.interceptor.classes flow.P.producer.enable.idempotence flow.P.target.producer.acks
+        flow.P.source.consumer.interceptor.classes""",
     "a number within its bounds": """topics.N.partitions topics.N.replication_factor flow.replication_factor
         flow.tasks_max drain_timeout stop_timeout checkpoint_timeout hooks.N.timeout flow.P.offset.lag.max
         flow.P.emit.heartbeats.interval.seconds""",
@@ -248,7 +255,7 @@ def use(pair: dict[str, Any], given: dict[str, Any]) -> None:
         spec = FlowSpec(clusters[0], clusters[1], topics, tuple(pair["groups"]), naming, settings=own)
         check_flow(spec, CONNECTORS, configured=True)
         check_settings(spec, CONNECTORS)
-        assert left_open(wanted_config(spec, "source")) == []
+        assert not [text for part in CONNECTORS for text in left_open(part, wanted_config(spec, part))]
         assert not {salvage_topic(topic) for topic in topics} & {*topics, *flow["replicas"].values()}
         assert all(len(name) < 250 for name in flow["replicas"].values())
     assert pair["run_on"]

@@ -188,6 +188,16 @@ def test_a_disaster_does_not_report_offsets_as_proven_if_records_may_be_missing(
     assert text == "never processed, because B does not have them any more: g up to 9 records"
 
 
+def test_a_disaster_does_not_report_offsets_as_proven_if_the_flow_ran_with_unsafe_settings() -> None:
+    """R38: the facts about the order of the replica hold only with these settings."""
+    survey = {"loss": None, "loss_lines": [], "ages": {}, "unsafe_settings": ['The setting "x" is not set']}
+    found = [{"group": "g", "offset": 9, "quality": "exact", "method": "presynced", "rereads": 0}]
+    report = cutover_report(facts(type="disaster", survey=survey, details=found))
+    (text,) = (check["reason"] for check in report["checks"] if check["name"] == "committed_offsets")
+    assert checks(report)["committed_offsets"] == "UNKNOWN"
+    assert 'The setting "x" is not set' in text
+
+
 def test_the_omissions_of_an_audit_are_not_checked_and_its_lines_are_shown() -> None:
     assert cutover_report(facts())["not_checked"] == ["record-by-record comparison of both clusters"]
     report = cutover_report(facts(audit=audited("PROVEN")))

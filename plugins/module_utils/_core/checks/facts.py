@@ -156,6 +156,8 @@ class Facts:
     survey: Mapping[str, Any] | None = None
     #: Why the workers have the same version, where no worker reports one.
     versions_retained_by: str = ""
+    #: What the evidence about settings is, where no connector can be read.
+    settings_known_by: str = ""
     #: Rights that are missing on ``y``.
     rights: Sequence[str] | None = None
     #: Applications without a declared principal, where an authorizer runs: their rights are unknown.

@@ -359,6 +359,12 @@ def _in_no_flow(part: str, text: str, good: str) -> Judge:
     return judge
 
 
+def _flow_settings(facts: Facts) -> Finding:
+    """A setting counts as it is in force (R38). Where only a management system reports it, the finding says so."""
+    known = f", {facts.settings_known_by}" if facts.settings_known_by else ""
+    return _in_no_flow("unsafe_settings", "{flow}: {found}", f"no connector has an unsafe setting{known}")(facts)
+
+
 def _foreign_writes(facts: Facts) -> Finding:
     """A replica that was not compared with its source may hold a record of another writer, so it is no evidence."""
     finding = _in_no_flow("foreign_writes", "{found}", "only the flows write into the replicas")(facts)
@@ -836,8 +842,9 @@ CHECKS = (
     Check(
         "flow_settings",
         "Are the connector settings of both flows safe?",
-        _in_no_flow("unsafe_settings", "{flow}: {found}", "no connector has an unsafe setting"),
-        "Correct the connector settings; the playbook enable does it.",
+        _flow_settings,
+        "Run the playbook enable: it writes the settings that carry a proof into each connector. Remove other unsafe"
+        " settings by hand.",
         ("flow", "workers_from"),
     ),
     Check(

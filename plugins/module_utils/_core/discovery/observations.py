@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..resources.acl import Acl
+from ..resources.connector_settings import PRODUCER
 from ..resources.groups import GroupState
 from ..resources.topics import TopicState
 
@@ -24,6 +25,7 @@ SETTINGS = (
     *("connector.class", "source.cluster.alias", "target.cluster.alias", "transforms", "predicates"),
     *("replication.policy.class", "replication.policy.separator"),
     *("topics", "topics.exclude", "groups", "groups.exclude"),
+    *("errors.tolerance", *PRODUCER),
 )
 
 

@@ -16,9 +16,10 @@ from typing import Any
 
 from ..._engines.finding import engine_inventory
 from ..names import CONNECTORS, Naming, PrefixedNaming, flow_name, naming_of, offsets_topic
+from ..resources.connector_settings import PRODUCER, unsafe_settings
 from ..schema import Key, check_mapping, nearest
 
-__all__ = ["adopted_flow", "check_adopt", "config_problems", "undeclared_topics"]
+__all__ = ["adopted_flow", "check_adopt", "config_problems", "undeclared_topics", "unknown_order"]
 
 _KEYS = {
     "source": Key(),
@@ -30,6 +31,8 @@ _KEYS = {
     "group": Key(),
     "leave_topics": Key("list", default=[]),
 }
+# Settings with which an earlier connector may have left out records or changed their order.
+_ORDER = ("errors.tolerance", *PRODUCER)
 
 
 def check_adopt(pair: Mapping[str, Any]) -> list[str]:
@@ -116,7 +119,8 @@ def adopted_flow(pair: Mapping[str, Any], source: str, target: str) -> dict[str,
 def config_problems(part: str, config: Mapping[str, str], source: str, target: str, naming: Naming) -> list[str]:
     """Why the connector with ``config`` does not replicate like a connector of the pair, in words.
 
-    Another alias, policy or separator gives replicas other names. A transform gives them other content.
+    Another alias, policy or separator gives replicas other names. A transform gives them other content. Producer
+    settings or ``errors.tolerance`` may have left out records (R38).
     """
     wanted = {
         "connector.class": (CONNECTORS[part], ""),
@@ -128,13 +132,29 @@ def config_problems(part: str, config: Mapping[str, str], source: str, target: s
         wanted["replication.policy.separator"] = (naming.separator, ".")
         wanted["transforms"] = ("", "")
         wanted["predicates"] = ("", "")
-    problems = []
+    order = {key: value for key, value in config.items() if key in _ORDER and part == "source"}
+    problems = [f"{text[:1].lower()}{text[1:]}".rstrip(".") for text in unsafe_settings(order, ())]
     for key, (value, default) in wanted.items():
         found = config.get(key, default)
         short = found.rsplit(".", 1)[-1] if key.endswith(".class") else found
         if short != value:
             problems.append(f'its setting {key} is "{found}", wanted "{value}"')
     return problems
+
+
+def unknown_order(name: str, config: Mapping[str, str] | None = None) -> str:
+    """A warning if a file that cannot be read decided how ``name`` has written until now (R38); "": none did.
+
+    ``config``: that of the source connector ``name``; None: ``name`` is the flow of a dedicated MirrorMaker 2.
+    """
+    missing = [key for key in PRODUCER if config is None or config.get(key) is None]
+    if not missing:
+        return ""
+    who = f"the dedicated MirrorMaker 2 of {name}" if config is None else f'the workers of "{name}"'
+    return (
+        f"The file of {who} decided on {', '.join(missing)} until now, and cannot be read. For the records that are"
+        " replicated already, only a comparison of their content is evidence."
+    )
 
 
 def undeclared_topics(replicated: Iterable[str], listed: Iterable[str], left: Iterable[str]) -> list[str]:

@@ -16,6 +16,7 @@ from ..ages import age_of
 from ..checks.preflight import unjoined_text
 from ..cutover_types import needs_source
 from ..journal.runs import passed, resume_command, take_back_command
+from ..listing import first_few
 from ..offsets.skipped_records import skip_rows, skip_text, total
 from ..verdict import NOT_APPLICABLE, PROVEN, REFUTED, UNKNOWN, combine
 from .outcome import evidence, headline, lost, next_steps, pager, reread, said, standstill
@@ -243,6 +244,9 @@ def _survived(facts: Mapping[str, Any]) -> dict[str, Any]:
         return check_row("committed_offsets", UNKNOWN, _TAKEN_OVER)
     if facts["kept"]:
         return check_row("committed_offsets", UNKNOWN, _kept(facts["kept"]))
+    if survey.get("unsafe_settings"):
+        unsafe = first_few(survey["unsafe_settings"], separator="; ")
+        return check_row("committed_offsets", UNKNOWN, f"the flow ran with settings that may skip records: {unsafe}")
     known = [age for age in survey["ages"].values() if age is not None]
     age = f"; the oldest offset was {max(known):.0f} s old" if known else ""
     if len(known) < len(survey["ages"]):

@@ -3,6 +3,13 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Connector settings that would invalidate the proofs of a cutover, and settings that have no effect. Pure.
 
+A setting counts as it is in force (R38). A connector's own value overrides that of its worker. So each setting for
+which a worker has a value of its own is written into the connector (``IN_FORCE``). A connector without it is unsafe.
+
+Sources: org.apache.kafka.connect.runtime.Worker (baseProducerConfigs: Connect's defaults, then ``producer.*`` of the
+worker, then ``producer.override.*`` of the connector), MirrorConnectorConfig (sourceConsumerConfig,
+sourceProducerConfig and targetProducerConfig read the connector alone).
+
 Private to this collection: may change in any release.
 """
 
@@ -10,15 +17,18 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 __all__ = [
+    "CONVERTERS",
     "FLOW_SETTINGS",
+    "IN_FORCE",
+    "ISOLATION",
     "OPTIONS",
+    "PRODUCER",
     "as_text",
     "left_open",
-    "reads_uncommitted",
     "risky",
     "unknown_settings",
     "unsafe_settings",
@@ -41,31 +51,64 @@ OPTIONS = {
     "replication.policy.separator": "separator",
     "offset-syncs.topic.location": "offset_syncs_location",
 }
-_BYTES = ("org.apache.kafka.connect.converters.ByteArrayConverter",)
+_BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 _ORDER = "Translation depends on the order of replication, which needs one request in flight and acknowledgement by all"
+_GIVEN_UP = "The flow would give up a record and write the next one, so a copy would not prove the records before it"
 _CONTENT = "Records are compared by content, so they must arrive unchanged"
 _SKIPPED_RANGES = "Records would be skipped without a trace"
 _ABORTED = "Aborted records would become real ones on the target"
-_ONE_IN_FLIGHT = "producer.override.max.in.flight.requests.per.connection"
+_SYNCS = "Offset-syncs must be stored in the order in which records were replicated"
+_MOST = str(2**31 - 1)
+
+#: What each converter must be. Without them the worker's own converters apply.
+CONVERTERS: Mapping[str, str] = dict.fromkeys(("key.converter", "value.converter", "header.converter"), _BYTES)
+#: The producer of a connector's tasks. ``producer.*`` of the worker's file would apply without these.
+PRODUCER: Mapping[str, str] = {
+    "producer.override.acks": "all",
+    "producer.override.max.in.flight.requests.per.connection": "1",
+    "producer.override.delivery.timeout.ms": _MOST,
+    "producer.override.retries": _MOST,
+    # An interceptor for tracing adds headers to every record.
+    "producer.override.interceptor.classes": "",
+}
+#: The consumer of a source connector. MirrorMaker 2's default is read_uncommitted.
+ISOLATION: Mapping[str, str] = {"source.consumer.isolation.level": "read_committed"}
+#: By part: the settings that carry a proof and that the connector itself must have, because a default would win (R38).
+IN_FORCE: Mapping[str, Mapping[str, str]] = {
+    "source": {**CONVERTERS, **ISOLATION, **PRODUCER},
+    # A lost or late checkpoint would hide that a group was set back.
+    "checkpoint": {**CONVERTERS, **PRODUCER},
+    "heartbeat": CONVERTERS,
+}
+_OWN_PRODUCERS = ("producer.", "source.producer.", "target.producer.")
+_OWN_CONSUMERS = ("consumer.", "source.consumer.")
 
 # key: (the only safe values, why)
 _ALLOWED: dict[str, tuple[tuple[str, ...], str]] = {
-    "key.converter": (_BYTES, _CONTENT),
-    "value.converter": (_BYTES, _CONTENT),
-    "header.converter": (_BYTES, _CONTENT),
+    **dict.fromkeys(CONVERTERS, ((_BYTES,), _CONTENT)),
     "transforms": (("",), _CONTENT),
     "predicates": (("",), _CONTENT),
     "errors.tolerance": (("none",), _SKIPPED_RANGES),
-    "source.consumer.isolation.level": (("read_committed",), _ABORTED),
-    "consumer.isolation.level": (("read_committed",), _ABORTED),
-    "consumer.auto.offset.reset": (("earliest", "none"), _SKIPPED_RANGES),
-    "source.consumer.auto.offset.reset": (("earliest", "none"), _SKIPPED_RANGES),
-    _ONE_IN_FLIGHT: (("1",), _ORDER),
     "producer.override.acks": (("all", "-1"), _ORDER),
+    "producer.override.max.in.flight.requests.per.connection": (("1",), _ORDER),
+    "producer.override.delivery.timeout.ms": ((_MOST,), _GIVEN_UP),
+    "producer.override.retries": ((_MOST,), _GIVEN_UP),
+    "producer.override.interceptor.classes": (("",), _CONTENT),
     "replication.policy.internal.topic.separator.enabled": (("true",), "Internal topics would have other names"),
 }
-_CONVERTERS = ("key.converter", "value.converter", "header.converter")
-_ISOLATION = ("source.consumer.isolation.level", "consumer.isolation.level")
+for _prefix in _OWN_CONSUMERS:
+    _ALLOWED |= {
+        f"{_prefix}isolation.level": (("read_committed",), _ABORTED),
+        f"{_prefix}auto.offset.reset": (("earliest", "none"), _SKIPPED_RANGES),
+        f"{_prefix}interceptor.classes": (("",), _CONTENT),
+    }
+# The producer of offset-syncs. It is idempotent unless one of these settings has another value.
+for _prefix in _OWN_PRODUCERS:
+    _ALLOWED |= {
+        f"{_prefix}acks": (("all", "-1"), _SYNCS),
+        f"{_prefix}enable.idempotence": (("true",), _SYNCS),
+        f"{_prefix}max.in.flight.requests.per.connection": (tuple("12345"), _SYNCS),
+    }
 _HEARTBEATS = "heartbeats.replication.enabled"
 # Types as MirrorMaker 2 and the clients define them. A worker refuses another value only after topics were created.
 _FORMS = (
@@ -74,8 +117,7 @@ _FORMS = (
 )
 # Without these settings a connector uses the worker's or MirrorMaker 2's defaults, which are not safe.
 _REQUIRED = {
-    **dict.fromkeys(_CONVERTERS, _CONTENT),
-    _ISOLATION[0]: _ABORTED,
+    **{key: _ALLOWED[key][1] for settings in IN_FORCE.values() for key in settings},
     _HEARTBEATS: "Pairs of other aliases would replicate each other's heartbeats without end",
 }
 # key: (values that cause a warning, why)
@@ -156,19 +198,26 @@ def as_text(value: Any) -> str:
     return ",".join(as_text(item) for item in value) if isinstance(value, (list, tuple)) else str(value)
 
 
-def left_open(config: Mapping[str, str | None]) -> list[str]:
-    """Settings that a source connector lacks although a proof depends on them, one sentence each."""
-    missing = [
-        f'The setting "{key}" is not set: the worker decides. {_CONTENT}.' for key in _CONVERTERS if not config.get(key)
+def left_open(part: str, config: Mapping[str, str | None], skipped: Container[str] = ()) -> list[str]:
+    """Settings that the connector of ``part`` lacks although a proof depends on them, one sentence per reason (R38).
+
+    ``skipped``: settings that another layer is known to decide.
+    """
+    missing: dict[str, list[str]] = {}
+    for key in IN_FORCE[part]:
+        if key not in skipped and config.get(key) is None and not _set_elsewhere(key, config):
+            decides = "it reads uncommitted records" if key in ISOLATION else "the file of its workers decides"
+            missing.setdefault(f"{decides}. {_ALLOWED[key][1]}.", []).append(f'"{key}"')
+    return [
+        f"The {'setting' if len(keys) == 1 else 'settings'} {', '.join(keys)} {'is' if len(keys) == 1 else 'are'} not"
+        f" set, so {reason}"
+        for reason, keys in missing.items()
     ]
-    return missing + reads_uncommitted(config)
 
 
-def reads_uncommitted(config: Mapping[str, str | None]) -> list[str]:
-    """A sentence if no setting restricts the connector to committed records."""
-    if any(config.get(key) for key in _ISOLATION):
-        return []
-    return [f'The setting "{_ISOLATION[0]}" is not set, so it reads uncommitted records. {_ABORTED}.']
+def _set_elsewhere(key: str, config: Mapping[str, str | None]) -> bool:
+    """The source consumer also reads the shorter name (MirrorSourceConfig)."""
+    return key in ISOLATION and config.get("consumer.isolation.level") is not None
 
 
 def risky(config: Mapping[str, str | None]) -> list[str]:

@@ -27,6 +27,8 @@ CAPABILITIES = Capabilities(
     changes_restart=True,
     parts_have_states=False,
     versions_retained_by="Aiven maintains the version of its workers",
+    settings_known_by="according to Aiven's API, with whose exactly-once delivery a producer keeps the order and waits"
+    " for all replicas; the running connectors cannot be read",
     stop_provable=False,
     syncs_groups=False,
 )

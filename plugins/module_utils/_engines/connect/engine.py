@@ -83,8 +83,7 @@ class ConnectEngine:
             state = None if status is None else status.state
             tasks = () if status is None else tuple(task.state for task in status.tasks)
             config = {} if status is None else status.config
-            is_source = part == "source" and status is not None
-            unsafe = (*unsafe_settings(config, _brokers(config)), *left_open(config)) if is_source else ()
+            unsafe = () if status is None else (*unsafe_settings(config, _brokers(config)), *left_open(part, config))
             filters = () if status is None else filters_of(config, _FILTERS[part])
             failures = () if status is None else status.failures
             largest = _largest_record(config)

@@ -34,7 +34,6 @@ from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import CONNECTORS, Naming, connector_name, flow_name, offsets_topic
 from ..._core.offsets.tenures import nested
 from ..._core.partition import Partition
-from ..._core.resources.connector_settings import reads_uncommitted, unsafe_settings
 from ..._core.waiting import Bounds
 from ..._kafka.client import Kafka
 from ..._kafka.connect_offsets import ConnectOffsets
@@ -44,7 +43,7 @@ from ..base import FlowState, PartState, SiteSettings, StoredOffsets, no_offsets
 from .applying import apply_goals
 from .inventory import CAPABILITIES
 from .preflight import REVERSE
-from .replication_lines import foreign_policy, is_on, of_flow, sync_key
+from .replication_lines import is_on, sync_key, unsafe_lines
 
 __all__ = ["SrmEngine", "open_engine"]
 
@@ -163,7 +162,7 @@ class SrmEngine:
         enabled = is_on(lines, flow, "enabled")
         syncs = enabled and is_on(lines, flow, "sync.group.offsets.enabled")
         runs = service.state == "STARTED"
-        unsafe = _unsafe_settings(of_flow(lines, source, target)) if enabled else []
+        unsafe = unsafe_lines(lines, source, target) if enabled else []
         if runs and not service.fresh:
             staleness = service.staleness or "unknown"
             unsafe.append(f"its site on {target} was changed and not restarted since (configuration {staleness})")
@@ -291,10 +290,6 @@ def _service(site: Mapping[str, Any], timeout: float) -> CmService:
     reach = {f"cm_{key}": site.get(key) for key in ("url", "client", "api_version")}
     place = {key: site.get(key) for key in ("cluster", "service")}
     return open_service({**reach, **place, "request_timeout": timeout})
-
-
-def _unsafe_settings(config: Mapping[str, str]) -> list[str]:
-    return [*unsafe_settings(config, ()), *reads_uncommitted(config), *foreign_policy(config)]
 
 
 def _observe(part: str, name: str, state: str | None, unsafe: tuple[str, ...]) -> PartState:

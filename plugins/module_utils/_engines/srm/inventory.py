@@ -16,7 +16,7 @@ from ..._core.resources.connector_settings import FLOW_SETTINGS, OPTIONS
 from ..._core.resources.topic_filters import excluded_by_default
 from ..._core.schema import Key, check_url, nearest
 from ..inventory import Capabilities, Check, EngineInventory, Refusals
-from .replication_lines import ISOLATION
+from .replication_lines import OWN
 
 __all__ = ["CAPABILITIES", "INVENTORY"]
 
@@ -28,6 +28,7 @@ CAPABILITIES = Capabilities(
     changes_restart=True,
     parts_have_states=False,
     versions_retained_by="Cloudera Manager distributes it with its parcel",
+    settings_known_by="according to the Replication Configs; the running connectors cannot be read",
 )
 #: Keys of a site that modules need to observe or to stop its service.
 _MANAGER = ("url", "client", "api_version", "cluster", "service", "reverse_checkpointing")
@@ -147,7 +148,7 @@ def _check_excluded(pair: Mapping[str, Any]) -> list[str]:
 def _own_settings(flow: Mapping[str, Any]) -> list[str]:
     """Settings in ``kafka_dr_flow`` that the collection derives from the state of the pair, so users must not."""
     given = {key for part in FLOW_SETTINGS for key in flow.get(part) or {}}
-    return sorted(given & {"enabled", "sync.group.offsets.enabled", "replication.policy.class", *ISOLATION})
+    return sorted(given & OWN)
 
 
 def _list_rows(pair: Mapping[str, Any]) -> dict[str, dict[str, list[dict[str, Any]]]]:

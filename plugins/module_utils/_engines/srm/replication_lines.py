@@ -4,7 +4,8 @@
 """Compute the lines of Streams Replication Manager's Replication Configs for goals, and interpret those of a site.
 
 Sources: Cloudera's pages "Enabling reverse checkpointing" and "Understanding Replication Manager properties",
-MirrorMakerConfig (a key ``A->B.x`` applies to one flow and overrides ``x``), MirrorSourceConfig.
+MirrorMakerConfig (a key ``A->B.x`` applies to one flow and overrides ``x``; ``B.producer.x`` is for the workers and for
+offset-syncs), MirrorMaker (its workers let connectors override every setting of their clients), MirrorSourceConfig.
 
 Private to this collection: may change in any release.
 """
@@ -15,20 +16,27 @@ from collections.abc import Iterable, Mapping
 
 from ..._core.flows.goals import ABSENT, RUNNING, STOPPED, FlowGoal
 from ..._core.flows.pair_spec import PairSpec
-from ..._core.resources.connector_settings import as_text
+from ..._core.resources.connector_settings import CONVERTERS, ISOLATION, PRODUCER, as_text, left_open, unsafe_settings
 
 __all__ = [
-    "ISOLATION",
+    "OWN",
     "enabled_key",
     "flow_lines",
     "foreign_policy",
     "is_on",
     "of_flow",
     "sync_key",
+    "unsafe_lines",
 ]
 
-ISOLATION = ("consumer.isolation.level", "source.consumer.isolation.level")
+# Settings that carry a proof and have a value (R38). A line without a value may get lost, so others are only checked.
+_PROOF = {key: value for key, value in {**CONVERTERS, **ISOLATION, **PRODUCER}.items() if value}
+#: Settings of a flow that this engine writes, so that a user must not.
+OWN = frozenset(
+    ("enabled", "sync.group.offsets.enabled", "replication.policy.class", "consumer.isolation.level", *_PROOF)
+)
 _CLIENTS = ("consumer.", "producer.", "admin.", "source.", "target.")
+_LAYERS = ("workers.", "connectors.")
 
 
 def sync_key(flow: str) -> str:
@@ -71,7 +79,7 @@ def _whole(pair: PairSpec, goal: FlowGoal) -> dict[str, str]:
     # Last, so that user settings cannot override the lines that the proofs depend on.
     lines[enabled_key(name)] = "true"
     lines[sync_key(name)] = "true" if goal.group_sync == RUNNING else "false"
-    lines[f"{name}.source.consumer.isolation.level"] = "read_committed"
+    lines |= {f"{name}.{key}": value for key, value in _PROOF.items()}
     return lines
 
 
@@ -96,11 +104,47 @@ def foreign_policy(config: Mapping[str, str], separator: str | None = None) -> l
 
 
 def of_flow(lines: Mapping[str, str], source: str, target: str) -> dict[str, str]:
-    """The settings of a flow's connectors: lines for all flows, for the source cluster's consumers, and its own.
+    """The settings of a flow's connectors: lines for all flows, for the clients of either cluster, and its own.
 
     Client settings without a prefix do not reach a connector (MirrorMakerConfig.connectorBaseConfig).
     """
-    settings = {key: value for key, value in lines.items() if "->" not in key and not key.startswith(_CLIENTS)}
-    for prefix, kept in ((f"{source}.consumer.", "source.consumer."), (f"{source}->{target}.", "")):
-        settings |= {kept + key.removeprefix(prefix): value for key, value in lines.items() if key.startswith(prefix)}
-    return settings
+    return {setting: lines[key] for setting, key in _places(lines, source, target).items()}
+
+
+def _places(lines: Mapping[str, str], source: str, target: str) -> dict[str, str]:
+    """By setting of the flow's connectors, the key of the line that decides it. A later layer overrides an earlier one.
+
+    The producer of the workers is included under the prefix with which a connector overrides it.
+    """
+    places = {key: key for key in lines if "->" not in key and not key.startswith((*_CLIENTS, *_LAYERS))}
+    flow = f"{source}->{target}."
+    for prefix, kept in (
+        ("workers.producer.", "producer.override."),
+        (f"{target}.producer.", "producer.override."),
+        (f"{flow}workers.producer.", "producer.override."),
+        ("connectors.", ""),
+        (f"{source}.consumer.", "source.consumer."),
+        (f"{source}.producer.", "source.producer."),
+        (f"{target}.producer.", "target.producer."),
+        (f"{flow}connectors.", ""),
+        (flow, ""),
+    ):
+        places |= {kept + key.removeprefix(prefix): key for key in lines if key.startswith(prefix)}
+    return places
+
+
+def unsafe_lines(lines: Mapping[str, str], source: str, target: str) -> list[str]:
+    """Settings of a flow that invalidate the proofs of a cutover, one sentence each (R38).
+
+    A line for connectors counts even if the flow has its own: Cloudera does not document which one wins.
+    """
+    flow, settings = f"{source}->{target}.", of_flow(lines, source, target)
+    unsafe: dict[str, None] = {}
+    for setting, place in _places(lines, source, target).items():
+        for key in (place, f"connectors.{setting}", f"{flow}connectors.{setting}"):
+            texts = unsafe_settings({setting: lines[key]}, ()) if key in lines else []
+            # enable overwrites the flow's own line, and no other.
+            remove = "" if key == flow + setting else f' Remove the line "{key}" from the Replication Configs.'
+            unsafe |= dict.fromkeys(text + remove for text in texts)
+    skipped = [key for key in PRODUCER if key not in _PROOF]
+    return [*unsafe, *left_open("source", settings, skipped), *foreign_policy(settings)]

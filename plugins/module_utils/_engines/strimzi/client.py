@@ -128,6 +128,7 @@ class StrimziClient:
         No resource asks a worker to validate: the operator reports an error after it has tried.
         """
         del connector_class
+        self.site.require_overrides(config)
         plain = plain_secrets(config)
         if plain:
             raise DrError(

@@ -13,8 +13,10 @@ from functools import cached_property
 from typing import Any
 
 from ..._connect.rest import PACKAGE
+from ..._connect.validate import overrides_refused
 from ..._core.errors import DrError
 from ..._core.names import CONNECTORS
+from ..._core.resources.connector_settings import PRODUCER
 from ..._kubernetes.access import access_of
 from ..._kubernetes.api import Kind, KubernetesApi, KubernetesError, Resource
 from .resources import PAUSED, annotation
@@ -119,6 +121,16 @@ class Site:
     def _setting(self, field: str, key: str, default: str) -> str:
         spec = self.worker.get("spec") or {}
         return str(spec.get(field) or (spec.get("config") or {}).get(key) or default)
+
+    def require_overrides(self, config: Mapping[str, str]) -> None:
+        """Raise ``overrides_refused`` if the workers refuse ``producer.override.*`` of connectors (R38)."""
+        settings = (self.worker.get("spec") or {}).get("config") or {}
+        policy = str(settings.get("connector.client.config.override.policy") or "All")
+        refused = [key for key in PRODUCER if key in config]
+        kind = policy.rsplit(".", 1)[-1].removesuffix("ConnectorClientConfigOverridePolicy")
+        if refused and kind in ("None", "Principal"):
+            reason = f'the KafkaConnect "{self.connect}" sets connector.client.config.override.policy to "{policy}".'
+            raise overrides_refused(config["name"], refused, reason, self.api.url)
 
     def plugins(self) -> dict[str, str]:
         """The connector classes of the workers with their versions, as the operator read them from a worker."""

@@ -23,7 +23,7 @@ from ..._connect.rest import ConnectClient, Connector
 from ..._core.changes import Change, Outcome
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
-from ..._core.inventory.adoption import config_problems, undeclared_topics
+from ..._core.inventory.adoption import config_problems, undeclared_topics, unknown_order
 from ..._core.journal.state import JournalState
 from ..._core.listing import first_few
 from ..._core.names import CONNECTORS, connector_name, flow_name
@@ -104,7 +104,8 @@ def adopt(request: AdoptRequest, check: bool) -> Result:
     for adoption in adoptions:
         adoption.require_possible()
     pending = [adoption for adoption in adoptions if adoption.pending]
-    result = Result(extra={"pending": [adoption.name for adoption in pending], "adopted": {}})
+    warnings = [text for adoption in pending if (text := _unknown_order(adoption))]
+    result = Result(extra={"pending": [adoption.name for adoption in pending], "adopted": {}}, warnings=warnings)
     if request.apply and not check:
         for adoption in adoptions:
             result.outcomes += adoption.apply()
@@ -142,7 +143,7 @@ class _Adoption:
     # ---- observations
 
     @cached_property
-    def _connectors(self) -> dict[str, Connector]:
+    def connectors(self) -> dict[str, Connector]:
         """The old connectors by part."""
         if self._dedicated:
             return {}
@@ -183,11 +184,11 @@ class _Adoption:
         """Return the stored offsets of the old connector, for all of its topics."""
         if self._dedicated:
             return _dedicated_offsets(self._pair, self._dedicated, self._flow)
-        return replicated_offsets(self._rest, self._connectors["source"].name, self._flow[0])
+        return replicated_offsets(self._rest, self.connectors["source"].name, self._flow[0])
 
     @property
     def _stopped(self) -> bool:
-        return all(connector.stopped for connector in self._connectors.values())
+        return all(connector.stopped for connector in self.connectors.values())
 
     # ---- requirements
 
@@ -200,21 +201,21 @@ class _Adoption:
             _require_ended(self._pair, self._flow, self._former)
         problems = [
             f'"{connector.name}": {text}'
-            for connector in self._connectors.values()
+            for connector in self.connectors.values()
             if not connector.stopped
             for text in self._rest.taken(connector.name)
         ]
         problems += [
             f'"{connector.name}": {text}'
-            for part, connector in self._connectors.items()
+            for part, connector in self.connectors.items()
             for text in config_problems(part, connector.config, source, target, self._pair.naming)
         ]
         served = self._pair.kafka[target].cluster_id
-        if self._connectors and (cluster_id := self._rest.about()[0]) != served:
+        if self.connectors and (cluster_id := self._rest.about()[0]) != served:
             problems.append(
                 f'"{self._rest.url}" belongs to the cluster "{cluster_id}", {target} is the cluster "{served}"'
             )
-        names = {connector.name for connector in self._connectors.values()}
+        names = {connector.name for connector in self.connectors.values()}
         problems += [
             f'"{name}" replicates the same topics, but kafka_dr_adopt does not name it'
             for name in set(self._others) - names
@@ -255,18 +256,18 @@ class _Adoption:
 
     def planned(self) -> list[Outcome]:
         """Return the changes of ``apply``. The offsets increase until the old connector is stopped."""
-        stops = [self._stop_change(connector) for connector in self._connectors.values() if not connector.stopped]
+        stops = [self._stop_change(connector) for connector in self.connectors.values() if not connector.stopped]
         moved = self._offsets_change({}, self._wanted(self._stored()))
         return [Outcome(change, "planned") for change in [*stops, moved]]
 
     def apply(self) -> list[Outcome]:
         """Stop the old connectors, verify their offsets by content, and store them for the pair's connector."""
-        running = [connector for connector in self._connectors.values() if not connector.stopped]
+        running = [connector for connector in self.connectors.values() if not connector.stopped]
         outcomes = [Outcome(self._stop_change(connector), "done") for connector in running]
         for connector in running:
             self._rest.stop(connector.name)
-        if self._connectors:
-            self._await_stopped(self._rest, [connector.name for connector in self._connectors.values()])
+        if self.connectors:
+            self._await_stopped(self._rest, [connector.name for connector in self.connectors.values()])
         if not self.pending:
             return outcomes
         self._own.require_stopped("Offsets can be set only on a stopped connector. Start the same playbook again.")
@@ -313,6 +314,12 @@ class _Adoption:
         dedicated = {"offsets_topic": self._dedicated, "group": self._former.group}
         place = dedicated if self._dedicated else {"connect_url": self._rest.url}
         return {"connectors": dict(self._former.connectors), **place, "offsets": nested(stored)}
+
+
+def _unknown_order(adoption: _Adoption) -> str:
+    """A warning about settings with which the records were replicated until now (R38)."""
+    source = adoption.connectors.get("source")
+    return unknown_order(adoption.name) if source is None else unknown_order(source.name, source.config)
 
 
 def _dedicated_offsets(pair: Pair, topic: str, flow: tuple[str, str]) -> dict[Partition, int]:

@@ -17,7 +17,7 @@ from ..._core.names import CONNECTORS, connector_name, flow_name
 from ..._core.offsets.replication_gates import PartitionFacts
 from ..._core.partition import Partition, Range, Ranges
 from ..._core.verdict import UNKNOWN
-from ..._engines.base import FlowState, PartState
+from ..._engines.base import FlowState, PartState, unsafe_settings
 from ..._kafka.records import Record, has_data
 from ..._kafka.topics import log_ends, log_ranges
 from ..connections.clusters import both, on_each
@@ -61,6 +61,11 @@ class FlowObservation:
     def name(self) -> str:
         """Return the flow's name as MirrorMaker 2 writes it."""
         return flow_name(self.source, self.target)
+
+    @property
+    def unsafe_settings(self) -> list[str]:
+        """Settings of all parts that invalidate the proofs of a cutover, each named once (R38)."""
+        return unsafe_settings(self.connectors)
 
 
 def observe_flows(pair: Pair) -> list[FlowObservation]:

@@ -334,9 +334,7 @@ def _flowing_view(pair: Pair, moving_limit: float, failed: _FailedSince | None =
     missing += _missing_replicas(pair)
     missing += _refusing_writes(pair)
     missing += [
-        f"{observation.name}: {text}"
-        for observation, _finding in judged
-        for text in observation.connectors["source"].unsafe_settings
+        f"{observation.name}: {text}" for observation, _finding in judged for text in observation.unsafe_settings
     ]
     foreign = [finding for observation, _finding in judged for finding in _foreign_writes(pair, observation)]
     missing += [finding.reason for finding in foreign]

@@ -36,6 +36,7 @@ from ..._core.partition import Partition, by_topic
 from ..._core.resources.groups import GroupState, members_named, with_members
 from ..._core.resources.scopes import out_of_scope
 from ..._core.waiting import Bounds, wait_until
+from ..._engines.base import unsafe_settings
 from ..._module import Result
 from ..connections.clusters import both
 from ..connections.engines import Opened, open_pair
@@ -213,6 +214,7 @@ class _Search:
                 *loss_lines(loss, self._journal.unreplicated_below.get(survivor.x, {}), any(pair.patterns.values())),
                 *skip_lines(rows),
             ],
+            "unsafe_settings": unsafe_settings(observation.connectors),
             "active_groups": active,
             "out_of_scope": _out_of_scope(survivor, self._topics.checkpoints, states, commits),
             "active_members": members,

@@ -157,7 +157,7 @@ class Move:
             starts = replica_starts(pair, observation, state.topic_ids, state.unreplicated_below)
         return {
             "row": flow_row(observation, finding),
-            "unsafe_settings": observation.connectors["source"].unsafe_settings,
+            "unsafe_settings": observation.unsafe_settings,
             "left_out": self._left_out(observation),
             "misfits": misfits(starts),
             "foreign_writes": foreign_writes,

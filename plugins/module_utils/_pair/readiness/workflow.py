@@ -117,6 +117,7 @@ def _facts(
         workers=workers,
         versions=versions,
         versions_retained_by=clusters.opened.engine.capabilities.versions_retained_by,
+        settings_known_by=clusters.opened.engine.capabilities.settings_known_by,
         journal=None if journal is None else journal.as_dict(),
         journal_missing=missing,
         journal_gaps=missing_epochs(events),
