@@ -9,11 +9,10 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.ownership import Claim
-from ..._core.journal.reads import Reads
 from ..._core.journal.state import Run
 from ..._core.waiting import Bounds
 from .commits_seen import CommitsSeen
@@ -43,8 +42,6 @@ class TranslationRequest:
     request_timeout: float
     #: Committed offsets as an earlier module of the run read them on ``leave``; None: not known.
     commits_seen: CommitsSeen | None = None
-    #: What the groups read on ``leave`` earlier in the run.
-    reads: Reads = field(default_factory=dict)
 
     @property
     def flows(self) -> list[tuple[str, str]]:
@@ -87,7 +84,6 @@ class BarrierRequest:
             final=self.final,
             request_timeout=self.request_timeout,
             commits_seen=self.commits_seen,
-            reads=run.reads,
         )
 
 

@@ -83,7 +83,9 @@ class Translation:
         #: Start of the settle time of idle groups (``time.monotonic``).
         self._since = CommitsSeen.of(self._earlier).unchanged_since(request.commits_seen)
         self._waited: Waited[States] | None = None
-        self._reads: Reads = request.reads
+        run = first.state.run
+        #: What the groups read before they stopped (R40).
+        self._reads: Reads = run.reads if run is not None and run.ended is None and run.source == self.x else {}
         self._last = LastRecords(first.pair.kafka)
 
     def wait_for_members(self) -> None:
