@@ -198,6 +198,5 @@ def test_every_partition_with_an_offset_must_be_assigned() -> None:
 def test_unassigned_topics_are_named_with_the_offsets_that_are_left() -> None:
     ranges = {T0: (0, 5), T1: (0, 9), REPLICA: (0, 8)}
     text = unassigned_text({"g": [REPLICA, T0, T1]}, {"g": {T0: 5, T1: 4, REPLICA: 0}}, ranges)
-    assert text == (
-        'no member of the group "g" is assigned P.T (1 partitions, 8 offsets unread), T (2 partitions, 5 offsets unread)'
-    )
+    named = "P.T (1 partitions, 8 offsets unread), T (2 partitions, 5 offsets unread)"
+    assert text == f'no member of the group "g" is assigned {named}'

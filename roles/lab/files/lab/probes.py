@@ -36,7 +36,7 @@ def zookeeper_is_ready(cluster: Cluster, part: str, security: Security | None) -
 def broker_is_ready(cluster: Cluster, part: str, security: Security | None) -> bool:
     """Whether the expected cluster responds and lists this broker. A fenced broker is not in the list of brokers.
 
-    Not with ``describe_cluster``: librdkafka crashes the process if that list is empty. No broker has a topic of that name.
+    Not with ``describe_cluster``: librdkafka crashes the process if that list is empty. No broker accepts that topic.
     """
     if not answers(cluster.port(part)):
         return False
