@@ -40,7 +40,12 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observat
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import Pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.status import group_rows
-from ansible_collections.switchback.kafka_dr.tests.unit.core.reading_worlds import MOMENTS, ReadingWorld, reading_world
+from ansible_collections.switchback.kafka_dr.tests.unit.core.reading_worlds import (
+    MOMENTS,
+    ReadingWorld,
+    ReadTopic,
+    reading_world,
+)
 
 T0, T1 = Partition("T", 0), Partition("T", 1)
 REPLICA = Partition("P.T", 0)
@@ -181,6 +186,29 @@ def test_no_partition_that_a_group_has_read_is_left_to_auto_offset_reset(policy:
     assert late > 50
     # Committed offsets and assignments at the barrier alone omit topics.
     assert forgotten > 100
+
+
+@pytest.mark.parametrize(
+    ("state", "assigned", "offset", "named"),
+    [
+        ("STABLE", [Partition("T0", 0)], 3, ("T1",)),
+        ("STABLE", [Partition("T0", 0)], 5, ()),  # Nothing is left to read there.
+        ("STABLE", [Partition("T0", 0), Partition("T1", 0)], 3, ()),
+        ("EMPTY", [], 3, ()),
+        ("PREPARING_REBALANCING", [], 3, ()),
+    ],
+)
+def test_unread_topics_that_no_member_is_assigned_are_observed(
+    state: str, assigned: list[Partition], offset: int, named: tuple[str, ...]
+) -> None:
+    topics = [ReadTopic(name, 1, read_from=0, written_from=-1, commits=True) for name in ("T0", "T1")]
+    pair = Observed(ReadingWorld(topics), "identity").pair
+    members = (Member("m", "c", "/h", None, tuple(assigned)),) if assigned else ()
+    commits = {Partition("T0", 0): 5, Partition("T1", 0): offset}
+    ranges = dict.fromkeys(commits, (0, 5))
+    groups = ({"g": GroupState("g", state, members=members)}, {"g": commits})
+    found = group_statuses(pair, "P", {"T0", "T1"}, groups, ranges, lambda places: dict.fromkeys(places, True))
+    assert found["g"].unassigned == named
 
 
 # ---- coverage

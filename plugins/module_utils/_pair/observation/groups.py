@@ -54,6 +54,8 @@ class GroupStatus:
     members: str = ""
     #: Topics that the group uses: with a committed offset, or assigned to a member now or earlier in the run (R40).
     used: frozenset[str] = frozenset()
+    #: Topics with unread records that no member is assigned, although the group has members.
+    unassigned: tuple[str, ...] = ()
 
 
 def read_groups(pair: Pair, alias: str) -> Groups:
@@ -133,15 +135,17 @@ def group_statuses(
     statuses = {}
     for group, scope in scopes.items():
         state, own = states[group], commits[group]
+        done = {key: _read_to_end(own.get(key), key, ranges, data) for key in scope}
         statuses[group] = GroupStatus(
             state.state,
             {key: offset for key, offset in own.items() if key.topic in topics},
-            {key: _read_to_end(own.get(key), key, ranges, data) for key in scope},
+            done,
             tuple(sorted({key.topic for key in (*own, *state.assigned)} - counts.keys())),
             tuple(out_of_scope((group, alias), names[group], counts, own, state.members, earlier=reads.get(group, ()))),
             {key: max(0, ranges[key][1] - own[key]) for key in scope if key in own},
             members_named(state),
             frozenset(used[group]),
+            _unassigned(state, own, done),
         )
     return statuses
 
@@ -150,6 +154,15 @@ def _starts(reads: Reads, group: str, ranges: Ranges) -> dict[Partition, int]:
     """Return the offset of the group on each partition that got its first records since it was seen without any."""
     starts = start_offsets(reads, group)
     return {key: offset for key, offset in starts.items() if key in ranges and ranges[key][1] > 0}
+
+
+def _unassigned(
+    state: GroupState, commits: Collection[Partition], read_to_end: Mapping[Partition, bool | None]
+) -> tuple[str, ...]:
+    if state.state != "STABLE":
+        return ()
+    unread = {key for key, done in read_to_end.items() if done is False and key in commits}
+    return tuple(sorted({key.topic for key in unread - state.assigned}))
 
 
 def _used(state: GroupState, commits: Iterable[Partition]) -> set[str]:
