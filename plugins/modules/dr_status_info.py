@@ -154,9 +154,9 @@ status:
       C(out_of_scope) lists topics of the pair that a group uses although C(group_topics) leaves them out, each with
       its evidence. C(unassigned) lists topics with unread records that no member of a group is assigned, although the
       group has members. C(unjoined) lists topics and groups that a pattern of the inventory takes on the source of a
-      flow and that are not in the pair, each with C(alias), C(kind) and C(name). C(competing_flows) names other flows that
-      run and replicate topics of the pair, such as those of a KafkaMirrorMaker2 resource. Both are null after a wait,
-      C(competing_flows) also if workers do not respond.
+      flow and that are not in the pair, each with C(alias), C(kind) and C(name). C(competing_flows) names other flows
+      that run and replicate topics of the pair, such as those of a KafkaMirrorMaker2 resource. Both are null after a
+      wait, C(competing_flows) also if workers do not respond.
   returned: when the module has observed the pair
   type: dict
   sample:
