@@ -12,8 +12,10 @@ short_description: Verify the first writes and the committed offsets after a cut
 version_added: 1.0.0
 description:
   - C(roles/cutover/tasks/phase_arrival.yml) calls this module.
-  - Waits, within O(wait_timeout), until each topic has a record at or after the cut and every group has members. Reads
-    the record back. A topic without writes results in UNKNOWN and does not block the run.
+  - Waits, within O(wait_timeout), until each topic has a record at or after the cut, and the members of every group are
+    assigned all partitions on which the run committed offsets. Reads the record back. A topic without writes results in
+    UNKNOWN and does not block the run. So does a topic that no member is assigned, such as the mirrored topic if the
+    consumers subscribe to the original only.
   - Fails if the committed offset of a group is missing, outside the log, or lower than the one that the run committed.
   - Reads the cut and the committed offsets from the barrier of the run, in the pair's journal on O(enter).
 extends_documentation_fragment:
@@ -58,7 +60,7 @@ groups:
   description: C(verdict) (PROVEN, REFUTED, UNKNOWN, or NOT_APPLICABLE without groups) and C(reason) for the groups.
   returned: when the cluster responded
   type: dict
-  sample: {verdict: PROVEN, reason: "1 groups have members, and no committed offset is too low"}
+  sample: {verdict: PROVEN, reason: "1 groups have members on all their topics, no committed offset fell back"}
 first_records:
   description: By topic, C(partition), C(offset) and C(timestamp) (epoch milliseconds) of the record that was read back.
   returned: when the cluster responded

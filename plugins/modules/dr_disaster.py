@@ -198,7 +198,9 @@ probes:
   elements: dict
   sample: [{answers: false, reachable: false, locked_out: false, reason: "no broker listens at p1:9092", seconds: 0.3}]
 barrier:
-  description: What was journaled, by topic and partition. C(entered) holds the offsets found.
+  description:
+    - What was journaled, by topic and partition. C(entered) holds the offsets found, and C(precautions) the topics by
+      group on which an offset was found although nothing shows that the group reads them.
   returned: success
   type: dict
   sample:
@@ -209,6 +211,7 @@ barrier:
     cut: {Payments: {"0": 0}}
     committed_offsets: {}
     entered: [{group: settlement, committed_offsets: [{topic: P.Payments, partition: 0, offset: 1099}]}]
+    precautions: {}
     preexisting_higher_offsets: []
     skips: []
 """

@@ -15,6 +15,8 @@ description:
   - Waits as M(switchback.kafka_dr.dr_status_info) does until everything is replicated, and for the groups on O(leave).
   - With O(stop), then asks the flow from O(leave) to O(enter) to stop, and does not wait for it. This saves time and
     proves nothing. M(switchback.kafka_dr.dr_barrier) stops the flow again and proves it.
+  - If a group reads a topic that the journal's run does not have yet, appends it to the journal, as the phase C(drain)
+    of the run. Afterwards the group has no members that show it.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.pair.flows
@@ -97,6 +99,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.status import StatusRequest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.drain import drain
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
+    claim_of,
     flow_options,
     flows_of,
     guard_options,
@@ -130,7 +133,8 @@ def work(module: AnsibleModule) -> Result:
         partial=False,
         request_timeout=params["request_timeout"],
     )
-    return drain(request, params["leave"], params["enter"], params["stop"], module.check_mode)
+    leave, enter = params["leave"], params["enter"]
+    return drain(request, leave, enter, params["stop"], module.check_mode, claim_of(params))
 
 
 def main() -> None:

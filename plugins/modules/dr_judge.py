@@ -62,9 +62,11 @@ judgement:
     - C(problems) lists why the cutover must not start. C(already) is whether the applications already live there, and
       C(verdict) is the verdict about that. C(text) is the decision in words. With O(kind=stopped) or
       O(kind=arrived), it has only C(text).
+    - With O(kind=cutover), C(reads) holds by group and topic what the groups read before the cutover, with the
+      partitions that were never written.
   returned: success
   type: dict
-  sample: {problems: [], already: false, verdict: UNKNOWN, text: The applications may move to B.}
+  sample: {problems: [], already: false, verdict: UNKNOWN, text: The applications may move to B., reads: {settlement: {Payments: []}}}
 """
 
 from ansible.module_utils.basic import AnsibleModule

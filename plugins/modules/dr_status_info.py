@@ -152,10 +152,11 @@ status:
     - C(missing) lists in words what is not (yet) as wanted, and C(not_observed) the part of it that could not be
       observed. C(undeclared_topics) lists topics outside the pair on which a group has committed offsets or members.
       C(out_of_scope) lists topics of the pair that a group uses although C(group_topics) leaves them out, each with
-      its evidence. C(unjoined) lists topics and groups that a pattern of the inventory takes on the source of a flow
-      and that are not in the pair, each with C(alias), C(kind) and C(name). C(competing_flows) names other flows that
-      run and replicate topics of the pair, such as those of a KafkaMirrorMaker2 resource. Both are null after a wait,
-      C(competing_flows) also if workers do not respond.
+      its evidence. C(unassigned) lists topics with unread records that no member of a group is assigned, although the
+      group has members. C(unjoined) lists topics and groups that a pattern of the inventory takes on the source of a
+      flow and that are not in the pair, each with C(alias), C(kind) and C(name). C(competing_flows) names other flows
+      that run and replicate topics of the pair, such as those of a KafkaMirrorMaker2 resource. Both are null after a
+      wait, C(competing_flows) also if workers do not respond.
   returned: when the module has observed the pair
   type: dict
   sample:
@@ -166,6 +167,7 @@ status:
     competing_flows: []
     undeclared_topics: []
     out_of_scope: []
+    unassigned: []
     flows:
       - name: P->B
         source: P

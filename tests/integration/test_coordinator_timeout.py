@@ -17,6 +17,8 @@ from brokers import admin
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(120)]
 
+# Late answers to 36 requests each.
+ROUNDS = int(os.environ.get("KAFKA_DR_LATE_ROUNDS", "3"))
 # In a process of its own, which prints one line at the time-out and one after the broker has continued.
 CLIENT = """
 import sys
@@ -76,4 +78,85 @@ def test_a_process_survives_a_broker_that_continues_after_the_time_out(lab: Any,
             lab.resume("P", "broker")
         client.stdin.write("go\n")
         assert client.stdout.readline() == "alive\n"
+    assert client.returncode == 0
+
+
+# Every request that our code sends to a broker other than a coordinator: librdkafka ends its time-out by itself. A
+# longer time-out of sockets keeps the connection, so that the late answer arrives.
+OTHERS = """
+import sys
+from confluent_kafka import KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import (
+    AclBinding, AclBindingFilter, AclOperation, AclPermissionType, AlterConfigOpType, ConfigEntry, ConfigResource,
+    NewPartitions, NewTopic, OffsetSpec, ResourcePatternType, ResourceType,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+
+kafka = Kafka(sys.argv[1], {"socket.timeout.ms": int(sys.argv[2])}, 10.0)
+kafka.identify(None)
+admin, late, nothing = kafka.admin, {"request_timeout": 1.0}, {"request_timeout": 1.0, "validate_only": True}
+place = (ResourceType.TOPIC, "late", ResourcePatternType.LITERAL, "User:late", "*")
+acl = AclBinding(*place, AclOperation.READ, AclPermissionType.ALLOW)
+acls = AclBindingFilter(*place, AclOperation.READ, AclPermissionType.ALLOW)
+entry = ConfigEntry("retention.ms", "1000", incremental_operation=AlterConfigOpType.SET)
+setting = ConfigResource(ResourceType.TOPIC, "late", incremental_configs=[entry])
+
+def ask():
+    yield admin.list_consumer_groups(**late)
+    yield admin.describe_acls(acls, **late)
+    yield from admin.create_acls([acl], **late).values()
+    yield from admin.delete_acls([acls], **late).values()
+    yield from admin.describe_topics(TopicCollection(["late"]), **late).values()
+    yield from admin.describe_topics(TopicCollection(["late"]), include_authorized_operations=True, **late).values()
+    yield from admin.describe_configs([ConfigResource(ResourceType.TOPIC, "late")], **late).values()
+    yield from admin.list_offsets({TopicPartition("late", 0): OffsetSpec.latest()}, **late).values()
+    yield from admin.create_topics([NewTopic("late-2", 1, 1)], **nothing).values()
+    yield from admin.create_partitions([NewPartitions("late", 2)], **nothing).values()
+    yield from admin.incremental_alter_configs([setting], **nothing).values()
+    yield from admin.delete_topics(["late-none"], **late).values()
+
+while True:
+    print("alive", flush=True)
+    if sys.stdin.readline() == "end\\n":
+        break
+    for future in [future for _time in range(3) for future in ask()]:
+        try:
+            future.result(10)
+        except KafkaException:
+            pass
+    kafka.timeout = 0.1
+    try:
+        kafka.identify(None)
+    except Exception as error:
+        print(type(error).__name__, flush=True)
+    kafka.timeout = 10.0
+    sys.stdin.readline()
+    kafka.identify(None)
+"""
+
+
+@pytest.mark.parametrize("socket_timeout", [1000, 60_000])
+def test_a_process_survives_late_answers_to_all_other_requests(lab: Any, socket_timeout: int) -> None:
+    servers = lab.info()["clusters"]["P"]["bootstrap_servers"]
+    own = admin(lab, "P")
+    if "late" not in own.list_topics().topics:
+        own.create_topics([NewTopic("late", 1, 1)])["late"].result(30)
+    command = [sys.executable, "-X", "faulthandler", "-c", OTHERS, servers, str(socket_timeout)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, env=environment
+    ) as client:
+        assert client.stdin is not None
+        assert client.stdout is not None
+        for _round in range(ROUNDS):
+            assert client.stdout.readline() == "alive\n"
+            lab.pause("P", "broker")
+            try:
+                client.stdin.write("go\n")
+                assert client.stdout.readline() == "Unreachable\n"
+            finally:
+                lab.resume("P", "broker")
+            client.stdin.write("go\n")
+        assert client.stdout.readline() == "alive\n"
+        client.stdin.write("end\n")
     assert client.returncode == 0

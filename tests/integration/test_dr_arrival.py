@@ -193,6 +193,61 @@ def test_a_group_without_members_is_unknown_and_named(observe: Look, servers: st
     assert result["first_write"]["verdict"] == "PROVEN"  # One group does not affect the other.
 
 
+@pytest.fixture
+def replica(servers: str, topic: str) -> str:
+    """The mirrored topic, with 8 records."""
+    run_module(kafka_topic, {"bootstrap_servers": servers, "topics": [{"name": f"P.{topic}", "partitions": 2}]})
+    send(servers, f"P.{topic}", 1, 8)
+    return f"P.{topic}"
+
+
+def two_topics(group: str, topic: str, replica: str) -> dict[str, Any]:
+    rows = [(topic, 0, 5), (topic, 1, 0), (replica, 0, 0), (replica, 1, 0)]
+    offsets = [{"topic": name, "partition": number, "offset": offset} for name, number, offset in rows]
+    return {"groups": [group], "committed_offsets": [{"group": group, "committed_offsets": offsets}]}
+
+
+def start_group(servers: str, group: str, topic: str, replica: str) -> None:
+    starts = {(topic, 0): 5, (topic, 1): 0, (replica, 0): 0, (replica, 1): 0}
+    commit(AdminClient({"bootstrap.servers": servers}), group, starts)
+
+
+def test_a_topic_that_no_member_reads_is_unknown_and_named(
+    observe: Look, servers: str, topic: str, replica: str, group: str
+) -> None:
+    """R40: the consumers subscribe to the original only, and nothing reads the rest of the replica."""
+    send(servers, topic, 0, 6)
+    start_group(servers, group, topic, replica)
+    with member(servers, group, topic):
+        result = observe(**two_topics(group, topic, replica), wait_timeout=6)
+    assert (result["rc"], result["groups"]["verdict"]) == (0, "UNKNOWN")
+    assert f'"{group}" is assigned {replica} (2 partitions, 8 offsets unread)' in result["groups"]["reason"]
+    assert result["first_write"]["verdict"] == "PROVEN"
+
+
+def test_an_assignment_that_is_not_complete_yet_is_waited_for(
+    observe: Look, servers: str, topic: str, replica: str, group: str
+) -> None:
+    send(servers, topic, 0, 6)
+    start_group(servers, group, topic, replica)
+    over = threading.Event()
+
+    def follow() -> None:
+        time.sleep(2.0)
+        with member(servers, group, replica):
+            over.wait(60)
+
+    second = threading.Thread(target=follow)
+    with member(servers, group, topic):
+        second.start()
+        try:
+            result = observe(**two_topics(group, topic, replica), wait_timeout=40)
+        finally:
+            over.set()
+            second.join()
+    assert (result["rc"], result["groups"]["verdict"]) == (0, "PROVEN"), result["groups"]
+
+
 @pytest.mark.parametrize(
     ("found", "expected"),
     [

@@ -1,7 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Foreign producers and replication loops in a replica are reported, on real workers. A fast flow is not (R28)."""
+"""Foreign producers and replication loops in a replica are reported, on real workers. A fast flow is not (R28).
+
+What a group reads is remembered from before its members stop (R40).
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirror import (
@@ -33,8 +36,10 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     dr_barrier,
     dr_drain,
     dr_journal,
+    dr_judge,
     dr_status_info,
     dr_translation_info,
+    kafka_group,
     kafka_topic,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
@@ -179,13 +184,22 @@ class LabPair:
         way = {"leave": self.p, "enter": self.b, "settle": 0.1}
         return run_module(dr_translation_info, as_pair({**base, **way, **more}))
 
+    def reads(self, group: str, *topics: str) -> dict[str, Any]:
+        """What preflight remembers of the group for the journal."""
+        state = {"active": self.p, "run": None, "interrupted": False}
+        status = self.status(*topics, groups=[group])["status"]
+        facts = {"status": status, "state": state, "type": "cutoff", "to": self.b, "policy": self.policy, "groups": []}
+        judged = run_module(dr_judge, {"kind": "cutover", "facts": facts})
+        found: dict[str, Any] = judged["judgement"]["reads"]
+        return found
+
     def barrier(self, topic: str, journal: Journal, *groups: str, settle: float = 0.1, **more: Any) -> dict[str, Any]:
         waits = {"settle": settle, "wait_timeout": 60}
         return run_module(dr_barrier, as_pair({**self._in_run(topic, journal, *groups), "waits": waits, **more}))
 
-    def drain(self, topic: str, journal: Journal, *groups: str) -> dict[str, Any]:
+    def drain(self, topic: str, journal: Journal, *groups: str, **more: Any) -> dict[str, Any]:
         ends = {"leave": self.p, "enter": self.b, "flows": [self.there], "wait_timeout": 60}
-        return run_module(dr_drain, as_pair({**self._in_run(topic, journal, *groups), **ends}))
+        return run_module(dr_drain, as_pair({**self._in_run(topic, journal, *groups), **ends, **more}))
 
     def _in_run(self, topic: str, journal: Journal, *groups: str) -> dict[str, Any]:
         base = {"clusters": self.clusters, "topics": [topic], "policy": self.policy, "groups": list(groups)}
@@ -200,13 +214,13 @@ class LabPair:
 class Journal:
     """A journal of its own with a run that has just started."""
 
-    def __init__(self, pair: LabPair) -> None:
+    def __init__(self, pair: LabPair, **facts: Any) -> None:
         self._clusters = pair.clusters
         self.topic, self.pair = f"journal-{uuid.uuid4().hex[:8]}-internal", f"foreign-{uuid.uuid4().hex[:6]}"
         for alias in pair.clusters:
             pair.make(alias, self.topic)
         assert self._note("enabled", active=pair.p)["rc"] == 0
-        started = {"type": "cutoff", "policy": pair.policy, "from": pair.p, "to": pair.b}
+        started = {"type": "cutoff", "policy": pair.policy, "from": pair.p, "to": pair.b, **facts}
         self.run: str = self._note("started", **started)["run_id"]
 
     def _note(self, event: str, **data: Any) -> dict[str, Any]:
@@ -344,6 +358,75 @@ def test_a_drained_flow_stops_while_others_work_and_idle_groups_settle_once(pref
         assert moved["rc"] == 0, moved["msg"]
         assert time.monotonic() - began >= settle
     assert quick < settle
+
+
+# ---- what a group reads
+
+
+@contextmanager
+def latest(pair: LabPair, alias: str, group: str, *topics: str) -> Iterator[list[str]]:
+    """A consumer that starts at the end where it has no committed offset. Yields the topics of the records it read."""
+    options = {"group.id": group, "auto.offset.reset": "latest", "enable.auto.commit": False}
+    consumer = Consumer({"bootstrap.servers": pair.servers(alias), **options})
+    over, found = threading.Event(), list[str]()
+    ready = threading.Event()
+    consumer.subscribe(list(topics), on_assign=lambda _consumer, _partitions: ready.set())
+
+    def work() -> None:
+        while not over.is_set():
+            record = consumer.poll(0.1)
+            if record is not None and record.error() is None:
+                found.append(str(record.topic()))
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    try:
+        assert ready.wait(30)
+        yield found
+    finally:
+        over.set()
+        thread.join()
+        consumer.close()
+
+
+@pytest.mark.parametrize("kind", ["prefixed", "same"])
+@pytest.mark.parametrize("case", ["empty", "written before the barrier", "seen by the drain only"])
+def test_a_topic_without_records_before_the_move_gets_an_offset_and_no_record_is_skipped(
+    request: pytest.FixtureRequest, kind: str, case: str
+) -> None:
+    """R40: the group has no committed offset there, and its members are stopped before the barrier."""
+    pair: LabPair = request.getfixturevalue(kind)
+    topic, other = pair.topic(), pair.topic()
+    both_topics = {"topics": [topic, other]}
+    pair.send(pair.p, topic, 5)
+    group = pair.group(topic)
+    with pair.running(pair.there, topic, other):
+        with latest(pair, pair.p, group, topic, other):
+            early = case != "seen by the drain only"
+            journal = Journal(pair, **({"reads": pair.reads(group, topic, other)} if early else {}))
+            if not early:
+                drained = pair.drain(topic, journal, group, **both_topics)
+                assert drained["rc"] == 0, drained["msg"]
+                assert journal.phases == ["drain"]
+        if case == "written before the barrier":
+            pair.send(pair.p, other, 20)
+        if early:
+            drained = pair.drain(topic, journal, group, **both_topics)
+            assert drained["rc"] == 0, drained["msg"]
+            assert journal.phases == []
+    result = pair.barrier(topic, journal, group, **both_topics)
+    assert result["rc"] == 0, result["msg"]
+    at = {row["topic"]: (row["offset"], row["quality"]) for row in result["details"]}
+    assert at[pair.replica(other)] == at[other] == (0, "exact")
+    servers = pair.servers(pair.b)
+    done = run_module(kafka_group, {"bootstrap_servers": servers, "groups": result["committed_offsets"]})
+    assert done["rc"] == 0, done["msg"]
+    pair.send(pair.b, other, 20)
+    names = {topic, other, pair.replica(topic), pair.replica(other)}
+    with latest(pair, pair.b, group, *names) as found:
+        wanted = 20 + (20 if case == "written before the barrier" else 0)
+        assert wait_until(lambda: len(found), lambda count: count >= wanted, Bounds(20, 0.1)).done, found
+    assert len(found) == wanted
 
 
 def test_a_record_written_on_the_idle_cluster_under_identity_is_reported(same: LabPair) -> None:

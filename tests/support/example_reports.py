@@ -178,7 +178,7 @@ def bench_run() -> Document:
         for number in range(12)
     ]
     settled = [{"topic": "Payments", "partition": place, "drained": "PROVEN", "end": 1} for place in range(12)]
-    groups = {"verdict": "PROVEN", "reason": "3 groups have members, no committed offset fell back"}
+    groups = {"verdict": "PROVEN", "reason": "3 groups have members on all their topics, no committed offset fell back"}
     return cutover(
         run="20261126T083602Z-a90c7d",
         began=began,

@@ -100,7 +100,7 @@ class Work:
 
         engine = stub(capabilities=stub(stop_provable=provable), stop=stop)
         patch.setattr(drain_file, "Pair", lambda *_values: stub(engine=engine, kafka={"P": None}, groups=["fraud"]))
-        reached.extra = {"waited_s": 0.2, "status": {"flows": ["a row for each partition"]}}
+        reached.extra = {"waited_s": 0.2, "status": {"groups": [], "out_of_scope": []}}
         patch.setattr(drain_file, "status", lambda _request, _pair: reached)
         patch.setattr(drain_file, "known_committed_offsets", lambda _kafka, _groups: COMMITS)
 

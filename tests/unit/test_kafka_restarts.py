@@ -55,9 +55,6 @@ class ScriptedAdmin:
     def _next(self) -> Any:
         return self.outcomes.pop(0)
 
-    def describe_cluster(self, **_options: Any) -> Future[Any]:
-        return future(self._next())
-
     def describe_consumer_groups(self, names: list[str], **_options: Any) -> dict[str, Future[Any]]:
         outcome = self._next()
         return {name: future(outcome) for name in names}
@@ -90,7 +87,7 @@ class ScriptedAdmin:
         outcome = self._next()
         if isinstance(outcome, Exception):
             raise outcome
-        return SimpleNamespace(topics={})
+        return outcome if outcome is CLUSTER else SimpleNamespace(topics={})
 
     def list_offsets(self, asked: dict[TopicPartition, Any], **_options: Any) -> dict[TopicPartition, Future[Any]]:
         """An outcome is the offset or the error of each partition, by number."""
@@ -124,7 +121,7 @@ def raised(code: int) -> KafkaException:
     return KafkaException(KafkaError(code))
 
 
-CLUSTER = SimpleNamespace(cluster_id="id", nodes=[1, 2, 3])
+CLUSTER = SimpleNamespace(cluster_id="id", brokers=[1, 2, 3])
 GROUP = SimpleNamespace(members=[], type=None, partition_assignor="", state=SimpleNamespace(name="EMPTY"))
 
 

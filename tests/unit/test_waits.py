@@ -439,6 +439,12 @@ def _groups_of_all(trial: Trial) -> Any:
     return trial.module._groups_at_last(pair_of(trial), BOUNDS)
 
 
+@wait("kafka", "_pair/observation/status.py:_assigned_groups")
+def _groups_after_a_rebalance(trial: Trial) -> Any:
+    trial.replace("_groups_everywhere", {})
+    return trial.module._assigned_groups(pair_of(trial))
+
+
 @wait("flow", "_pair/observation/status.py:_wait_replicated")
 def _replicated(trial: Trial) -> Any:
     pair = pair_of(trial)

@@ -55,6 +55,8 @@ LIBRARY_ERRORS = frozenset(
         "_TIMED_OUT",
         "_TIMED_OUT_QUEUE",
         "_MSG_TIMED_OUT",
+        # A broker that starts knows of no broker yet.
+        "_PARTIAL",
         "_WAIT_COORD",
         "_WAIT_CACHE",
         "_RETRY",

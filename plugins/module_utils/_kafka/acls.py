@@ -18,6 +18,7 @@ from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.resources.acl import CLUSTER_NAME, Acl
 from .._core.waiting import Bounds, wait_until
+from .brokers import describe_cluster
 from .client import Kafka, missing_right
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
@@ -158,10 +159,7 @@ def _prove_that_it_was_sent(kafka: Kafka) -> None:
         if error.code != "not_authorized":
             raise
     # The principal may not change ACLs. The authorized operations show whether it may read them.
-    kafka.note_request("describe_cluster", operations=True)
-    asked = kafka.admin.describe_cluster(include_authorized_operations=True, request_timeout=kafka.timeout)
-    allowed = kafka.settle(asked, "ask what this principal may do").authorized_operations or []
-    if AclOperation.DESCRIBE not in allowed:
+    if AclOperation.DESCRIBE.name not in describe_cluster(kafka, operations=True)["operations"]:
         raise _refused(kafka, _LISTING)
 
 

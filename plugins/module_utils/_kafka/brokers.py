@@ -8,36 +8,100 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
 from contextlib import suppress
 from typing import Any
 
+from .._core.errors import DrError, Unreachable
 from .._core.resources.acl import CLUSTER_NAME
 from .client import Kafka
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
+    from confluent_kafka import KafkaError, KafkaException
     from confluent_kafka.admin import ConfigResource, ResourceType
 
-__all__ = ["brokers"]
+__all__ = ["brokers", "describe_cluster"]
 
 # Before Kafka 4: the protocol version that brokers use with each other.
 _PROTOCOL = "inter.broker.protocol.version"
+# librdkafka (2.16) crashes its process if the answer has no broker, as that of a broker that starts (R35). The
+# properties, which contain secrets, come on the standard input.
+_DESCRIBE = """
+import json, sys
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
+asked = json.load(sys.stdin)
+admin = AdminClient(asked["properties"])
+options = {"include_authorized_operations": asked["operations"], "request_timeout": asked["seconds"]}
+try:
+    found = admin.describe_cluster(**options).result(asked["seconds"] + 5)
+except KafkaException as error:
+    print(json.dumps({"error": [error.args[0].code(), error.args[0].str()]}))
+else:
+    print(json.dumps({
+        "cluster_id": found.cluster_id,
+        "controller": found.controller.id if found.controller else None,
+        "brokers": [{"id": one.id, "host": one.host, "port": one.port, "rack": one.rack} for one in found.nodes],
+        "operations": [one.name for one in found.authorized_operations or []],
+    }))
+"""
+_CRASHED = 'Kafka at "{}" is not ready: describe the cluster: a broker knows of no broker yet, librdkafka crashed ({}).'
+_FAILED = 'The client of Kafka at "{}" failed: describe the cluster: {}.'
+
+
+def describe_cluster(kafka: Kafka, operations: bool = False) -> dict[str, Any]:
+    """Return the cluster id, the controller, the brokers and, with ``operations``, what this principal may do.
+
+    In a process of its own, which may crash: most callers need only :meth:`Kafka.identify`.
+    """
+    kafka.note_request("describe_cluster", **({"operations": True} if operations else {}))
+    return kafka.patiently(_describe_cluster, kafka, operations)
+
+
+def _describe_cluster(kafka: Kafka, operations: bool) -> dict[str, Any]:
+    asked = {"properties": {"log_level": 0, **kafka.properties}, "operations": operations, "seconds": kafka.timeout}
+    done = subprocess.run(
+        [sys.executable, "-c", _DESCRIBE],
+        input=json.dumps(asked),
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        cause = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        if done.returncode > 0:
+            raise DrError("kafka_error", _FAILED.format(kafka.bootstrap_servers, cause), "", kafka.bootstrap_servers)
+        raise Unreachable(
+            "kafka_unreachable",
+            _CRASHED.format(kafka.bootstrap_servers, cause),
+            "Check that the brokers run, then start the same playbook again.",
+            kafka.bootstrap_servers,
+            retriable=True,
+        )
+    found: dict[str, Any] = json.loads(done.stdout)
+    if "error" in found:
+        raise kafka.explain(KafkaException(KafkaError(*found["error"])), "describe the cluster")
+    return found
 
 
 def brokers(kafka: Kafka) -> dict[str, Any]:
     """Return the cluster id, the controller and the brokers. ``protocol`` is None if the broker reports none."""
-    kafka.note_request("describe_cluster")
-    described = kafka.settle(kafka.admin.describe_cluster(request_timeout=kafka.timeout), "describe the cluster")
-    nodes = sorted(described.nodes, key=lambda node: node.id)
+    found = describe_cluster(kafka)
+    nodes = sorted(found["brokers"], key=lambda node: int(node["id"]))
     kafka.note_request("describe_configs", brokers=1)
     asked = kafka.admin.describe_configs(
-        [ConfigResource(ResourceType.BROKER, str(nodes[0].id))], request_timeout=kafka.timeout
+        [ConfigResource(ResourceType.BROKER, str(nodes[0]["id"]))], request_timeout=kafka.timeout
     )
     need = ("cluster", CLUSTER_NAME, "describe_configs")
     settings = kafka.settle(next(iter(asked.values())), "describe the settings of a broker", need)
     protocol = settings.get(_PROTOCOL)
     return {
-        "cluster_id": described.cluster_id,
-        "controller": described.controller.id if described.controller else None,
-        "brokers": [{"id": node.id, "host": node.host, "port": node.port, "rack": node.rack} for node in nodes],
+        "cluster_id": found["cluster_id"],
+        "controller": found["controller"],
+        "brokers": nodes,
         "protocol": protocol.value if protocol else None,
     }

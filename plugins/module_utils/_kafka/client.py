@@ -77,6 +77,9 @@ _FETCH_BYTES = 4_000_000
 _AGAIN = 0.2
 # Seconds without a response after which the metadata are read again.
 _METADATA_SECONDS = 2.0
+# A request for metadata names a topic, or is for all of them. No broker accepts this name.
+_NO_TOPIC = "kafka-dr:none"
+_NO_BROKER = ": the broker that answered knows of no broker, because it is starting or does not reach the controller"
 _UNREACHABLE = "Check that the brokers run, that the address is right, and the client's security settings."
 # The kind of resource that a right is missing on, by the broker's error code.
 _REFUSED = {
@@ -124,12 +127,9 @@ class Kafka:
         self._causes: list[str] = []
         properties = librdkafka_properties(client)
         _require_files(properties, bootstrap_servers)
-        self._config = {
-            **properties,
-            "bootstrap.servers": bootstrap_servers,
-            "error_cb": self._note,
-            "logger": _SILENT,
-        }
+        #: librdkafka's properties, with their secrets.
+        self.properties: dict[str, Any] = {**properties, "bootstrap.servers": bootstrap_servers}
+        self._config = {**self.properties, "error_cb": self._note, "logger": _SILENT}
         # Former admin clients with the moment of their replacement: requests in other threads end with their client.
         self._former: list[tuple[float, AdminClient]] = []
         self.admin = self._connected()
@@ -163,7 +163,8 @@ class Kafka:
 
     def _connected(self) -> AdminClient:
         try:
-            return _GuardedAdmin({"socket.timeout.ms": int(self.timeout * 1000), **self._config})
+            defaults = {"socket.timeout.ms": int(self.timeout * 1000), "allow.auto.create.topics": False}
+            return _GuardedAdmin({**defaults, **self._config})
         except KafkaException as error:
             raise kafka_error(error, "create a Kafka client", self.bootstrap_servers) from error
 
@@ -249,9 +250,9 @@ class Kafka:
     def identify(self, expected: str | None) -> str:
         """Read and return the cluster id. Raises ``wrong_cluster`` if it is not ``expected``. One request."""
         self.note_request("describe_cluster")
-        described = self.patiently(self._describe_cluster)
-        self.cluster_id = described.cluster_id or ""
-        self.brokers = len(described.nodes)
+        metadata = self.patiently(self._metadata)
+        self.cluster_id = metadata.cluster_id or ""
+        self.brokers = len(metadata.brokers)
         if expected and self.cluster_id != expected:
             raise DrError(
                 "wrong_cluster",
@@ -261,8 +262,16 @@ class Kafka:
             )
         return self.cluster_id
 
-    def _describe_cluster(self) -> Any:
-        return self.settle(self.admin.describe_cluster(request_timeout=self.timeout), "describe the cluster")
+    def _metadata(self) -> Any:
+        """Read which brokers the cluster has, and its id.
+
+        Not with ``describe_cluster``: librdkafka (2.16) crashes the process if the answer has no broker. A broker that
+        starts, or was frozen until the others took it for dead, knows of none for a moment (R35).
+        """
+        try:
+            return self.admin.list_topics(topic=_NO_TOPIC, timeout=self.timeout)
+        except KafkaException as error:
+            raise self.explain(error, "describe the cluster") from error
 
     def consumer(self, isolation: str = "read_committed", group: str = "kafka-dr-reader", **more: Any) -> Consumer:
         """Return a consumer for assigned partitions that never commits, resets an offset, or creates a topic.
@@ -354,6 +363,7 @@ def kafka_error(
     inner = error.args[0] if error.args else None
     name = inner.name() if isinstance(inner, KafkaError) else ""
     text = (inner.str() if isinstance(inner, KafkaError) else str(error)).rstrip(".")
+    text += _NO_BROKER if name == "_PARTIAL" else ""
     if "GSSAPI" in text and "No provider" in text:
         return DrError(
             "kerberos_missing",

@@ -35,7 +35,7 @@ def at_rest() -> World:
     left = {"P": {"ends": {"T": {"0": 40}}, "committed_offsets": {}}}
     return {
         "judgement": {"already": True, "problems": [], "text": "They live on B.", "verdict": "PROVEN"},
-        "status": {"flows": flows, "missing": [], "not_observed": [], "out_of_scope": []},
+        "status": {"flows": flows, "missing": [], "not_observed": [], "out_of_scope": [], "unassigned": []},
         "journal": {
             "state": {"active": "B", "policy": "default", "run": run, "left": left},
             "missing_on": [],
@@ -100,6 +100,10 @@ UNSEEN: dict[str, tuple[Callable[[World], Any], str]] = {
     "no producer writes on B": (lambda w: w["activity"]["grown"].update(B=[]), "no record was written on B"),
     "no consumer reads on B": (lambda w: w["judgement"].update(verdict="UNKNOWN"), "no group has members on B"),
     "a silent flow": (lambda w: flow(w, verdict="UNKNOWN", reason="no heartbeat"), "B->P is UNKNOWN: no heartbeat"),
+    "a topic that nothing reads": (
+        lambda w: w["status"]["unassigned"].append({"group": "g", "alias": "B", "topics": ["P.T"]}),
+        'no member of the group "g" is assigned P.T',
+    ),
     "settings not compared": (lambda w: w.update(planned=None), "settings of the flows were not compared"),
     "no settings compared": (lambda w: w.update(planned=[]), "settings of the flows were not compared"),
     "lists of topics and groups not compared": (

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Is a pair whose applications already live on the wanted cluster in its desired state? (R18, R32)
+"""Is a pair whose applications already live on the wanted cluster in its desired state? (R18, R32, R40)
 
 Journal and group members alone do not prove it. Producers, flows, their settings and the fence must agree.
 
@@ -54,6 +54,7 @@ def judge_at_rest(
         *_wrong_flows(status, UNKNOWN),
         *_not_observed(status, state, activity),
         *_not_drained(status, state),
+        *_unassigned(status, active),
         *status["not_observed"],
         *([] if activity["grown"].get(active) else [f"no record was written on {active} while it was observed"]),
         *(["the settings of the flows were not compared"] if not planned else []),
@@ -107,6 +108,16 @@ def _not_drained(status: Mapping[str, Any], state: Mapping[str, Any]) -> list[st
         if flow["source"] == run["from"]
         for row in flow["partitions"]
         if row.get("drained") != PROVEN
+    ]
+
+
+def _unassigned(status: Mapping[str, Any], active: str) -> list[str]:
+    """Records that nothing reads: no consumer of the group subscribes to their topic (R40)."""
+    return [
+        f'no member of the group "{row["group"]}" is assigned {first_few(row["topics"], _SHOWN)}, where it has unread'
+        " records"
+        for row in status["unassigned"]
+        if row["alias"] == active
     ]
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..cutover_types import CUTOVER_TYPES, needs_source
+from ..journal.reads import reads_of
 from ..journal.runs import resume_command, unfinished_run
 from ..listing import first_few
 from ..names import naming_of
@@ -56,6 +57,8 @@ def judge_cutover(
 
     ``verdict`` is about ``already``: the journal alone proves nothing if no group has members on ``to``.
 
+    ``reads``: what the groups read where they live, for the journal (R40).
+
     ``status``: the result of ``dr_status_info``. ``journal``: the journal's state. The active cluster counts as known
     only if the journal and the clusters do not contradict each other (R18). ``groups``: the groups that move.
     """
@@ -64,10 +67,12 @@ def judge_cutover(
         return _judgement(False, [_MIXED.format(kind, policy)], "")
     busy = {alias: _active_groups(status, alias) for alias in _aliases(status)}
     elsewhere = [alias for alias in busy if alias != to]
+    reads = reads_of(status, active)
     if journal["interrupted"]:
         same = run["type"] == kind and run["to"] == to
         problems = [] if same else [_other_run(run, kind, to)]
-        return _judgement(False, problems, f"The run {run['id']} was interrupted and resumes.")
+        judged = _judgement(False, problems, f"The run {run['id']} was interrupted and resumes.")
+        return {**judged, "reads": reads}
     if active == to:
         problems = [
             f"According to the journal, the applications live on {to}, but these groups have members on {alias}:"
@@ -120,7 +125,8 @@ def judge_cutover(
         " inventory. A share group has no committed offsets and is not moved."
         for group in dict.fromkeys(never)
     ]
-    return _judgement(False, problems, f"The applications live on {active} and move to {to} with the type {kind}.")
+    text = f"The applications live on {active} and move to {to} with the type {kind}."
+    return {**_judgement(False, problems, text), "reads": reads}
 
 
 def judge_disaster(

@@ -15,6 +15,7 @@ from typing import Any
 from ..cutover_types import needs_source
 from ..names import naming_of
 from .events import Event
+from .reads import Reads, joined
 
 __all__ = ["JournalState", "Run", "fold"]
 
@@ -40,6 +41,8 @@ class Run:
     replaces_passed_run: bool
     #: Facts of each finished phase by its name, with the ``time`` when it finished.
     phases: Mapping[str, Mapping[str, Any]]
+    #: What the groups read on ``source`` before they stopped.
+    reads: Reads = field(default_factory=dict)
     #: How often another process has taken the run over: the number of its current holder.
     holder_generation: int = 0
     #: Unix time of the point of no return; None: not reached.
@@ -242,6 +245,7 @@ def _started(state: JournalState, event: Event) -> None:
         started=event.time,
         replaces_passed_run=replaces_passed_run,
         phases=_taken_over(before, event.data["to"]),
+        reads=event.data.get("reads") or {},
         left_at=None if before is None else before.left_at,
     )
 
@@ -264,7 +268,8 @@ def _run_of(state: JournalState, event: Event) -> Run | None:
 def _resumed(state: JournalState, event: Event) -> None:
     run = _run_of(state, event)
     if run is not None:
-        state.run = replace(run, holder=event.data.get("holder"), holder_generation=run.holder_generation + 1)
+        taken = replace(run, holder=event.data.get("holder"), holder_generation=run.holder_generation + 1)
+        state.run = replace(taken, reads=joined(run.reads, event.data.get("reads") or {}))
 
 
 def _phase(state: JournalState, event: Event) -> None:
@@ -272,7 +277,8 @@ def _phase(state: JournalState, event: Event) -> None:
     if run is None:
         return
     phase, facts = event.data["phase"], event.data.get("facts", {})
-    state.run = replace(run, phases={**run.phases, phase: {"time": event.time, **facts}})
+    reads = joined(run.reads, facts.get("reads") or {}) if phase == "drain" else run.reads
+    state.run = replace(run, phases={**run.phases, phase: {"time": event.time, **facts}}, reads=reads)
     if phase == "seeded" and state.cuts:
         state.cuts[-1]["resumed"] = facts.get("resumed")
         _found(state, run, facts.get("found") or {})

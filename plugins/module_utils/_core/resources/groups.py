@@ -23,6 +23,7 @@ from ..partition import Partition
 __all__ = [
     "ABSENT",
     "IDLE_STATES",
+    "REBALANCING_STATES",
     "GroupPlan",
     "GroupState",
     "Member",
@@ -55,6 +56,8 @@ _HINTS = {
 ABSENT = "DEAD"
 # Every other state is active, also UNKNOWN: groups of the new protocol report UNKNOWN while they rebalance.
 IDLE_STATES = ("EMPTY", ABSENT)
+# Members of the classic protocol are assigned nothing meanwhile.
+REBALANCING_STATES = ("PREPARING_REBALANCING", "COMPLETING_REBALANCING")
 
 
 @dataclass(frozen=True)

@@ -30,11 +30,13 @@ def out_of_scope(
     commits: Mapping[Partition, int],
     members: Iterable[Member] = (),
     committed: str = "committed offset",
+    earlier: Iterable[str] = (),
 ) -> list[dict[str, Any]]:
     """One row ``{group, alias, topic, evidence}`` for each topic that the group uses outside its scope.
 
     ``place``: group and alias. ``scope``: topics that the group may use on that cluster, replicas included.
-    ``pair_topics``: all topics of the pair there, replicas included. ``committed``: what ``commits`` are.
+    ``pair_topics``: all topics of the pair there, replicas included. ``committed``: what ``commits`` are. ``earlier``:
+    topics that the group used earlier in the run (R40).
     """
     group, alias = place
     hidden = set(pair_topics) - set(scope)
@@ -45,6 +47,8 @@ def out_of_scope(
     for member in members:
         for topic in sorted({topic for topic, _partition in member.partitions} & hidden):
             found.setdefault(topic, []).append(f"assigned to its member {member.client_id} at {member.host}")
+    for topic in sorted(hidden.intersection(earlier) - found.keys()):
+        found[topic] = ["assigned to a member earlier in this run"]
     return [
         {"group": group, "alias": alias, "topic": topic, "evidence": first_few(evidence, _SHOWN)}
         for topic, evidence in sorted(found.items())

@@ -173,7 +173,7 @@ class _Observation:
         rows = []
         for alias, (states, commits) in groups.items():
             for group in self.pair.groups:
-                used = {*commits[group], *states[group].assigned}
+                used = {key.topic for key in (*commits[group], *states[group].assigned)}
                 scope = names_of(self.pair, group, alias, used)
                 known = self.pair.partitions(alias)
                 rows += out_of_scope((group, alias), scope, known, commits[group], states[group].members)

@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from ..._core.errors import DrError
 from ..._core.resources.groups import GroupState, members_named
@@ -23,15 +23,25 @@ _NAMED = 3
 States = dict[str, dict[str, GroupState]]
 
 
-def wait_for_members_to_leave(kafka: Mapping[str, Kafka], groups: Collection[str], bounds: Bounds) -> Waited[States]:
+def wait_for_members_to_leave(
+    kafka: Mapping[str, Kafka],
+    groups: Collection[str],
+    bounds: Bounds,
+    seen: Callable[[States], None] = lambda _states: None,
+) -> Waited[States]:
     """Wait until no group has members on any of these clusters; raise after the bounds.
 
     A static member does not announce that it leaves, and a killed consumer cannot. The broker drops both after the
     session time-out that they requested. It does not report that time-out, so ``bounds`` must be longer.
+    Each observation is passed to ``seen``.
     """
-    waited = wait_until(
-        lambda: on_each(kafka, lambda alias: describe(kafka[alias], groups)), lambda states: not _still(states), bounds
-    )
+
+    def observe() -> States:
+        states = on_each(kafka, lambda alias: describe(kafka[alias], groups))
+        seen(states)
+        return states
+
+    waited = wait_until(observe, lambda states: not _still(states), bounds)
     still = _still(waited.state)
     if still:
         aliases = ", ".join(sorted({alias for alias, _state in still}))

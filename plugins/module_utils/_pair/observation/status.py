@@ -21,6 +21,7 @@ from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import CONNECTORS
 from ..._core.offsets.replication_gates import PartitionFacts, drained, healthy, lag, making_progress, open_transaction
 from ..._core.partition import Partition
+from ..._core.resources.groups import REBALANCING_STATES
 from ..._core.resources.task_failures import failed_text
 from ..._core.verdict import PROVEN, REFUTED, UNKNOWN, Finding, combine
 from ..._core.waiting import Bounds, Patience, Waited, wait_until
@@ -40,6 +41,8 @@ _STEP = 0.25
 _NO_HEARTBEAT = (
     "no record waits to be replicated and no heartbeat arrived between two observations: the flow may be dead or idle"
 )
+# Seconds for which one observation waits for groups that rebalance, because what their members read is unknown (R40).
+_REBALANCE_SECONDS = 5.0
 # Seconds. A rebalance, or a restart by another controller, briefly reports FAILED.
 _FAILED_SECONDS = 10.0
 
@@ -164,7 +167,7 @@ class _FailedSince:
 def _once(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     on_each(pair.kafka, pair.partitions)
     # At the same time, because a busy worker takes seconds to return the stored offsets.
-    view, groups = both(lambda: _flowing_view(pair, moving_limit=_MOVING_LIMIT), lambda: _groups_everywhere(pair))
+    view, groups = both(lambda: _flowing_view(pair, moving_limit=_MOVING_LIMIT), lambda: _assigned_groups(pair))
     view.update(_group_parts(groups))
     # Not in waits: they run while applications are stopped.
     view["unjoined"] = [row for source in _sources(pair) for row in unjoined(pair.kafka[source], pair.spec, source)]
@@ -185,6 +188,17 @@ def _wait_flowing(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     # They do not decide, and there may be hundreds of them.
     waited.state.update(_group_parts(_groups_at_last(pair, request.bounds)))
     return waited
+
+
+def _assigned_groups(pair: Pair) -> dict[str, dict[str, GroupStatus]]:
+    """Observe the groups on each cluster, after their members were assigned what they read, or within a bound."""
+    return wait_until(
+        lambda: _groups_everywhere(pair),
+        lambda groups: (
+            not any(status.state in REBALANCING_STATES for statuses in groups.values() for status in statuses.values())
+        ),
+        Bounds(_REBALANCE_SECONDS, _STEP),
+    ).state
 
 
 def _groups_at_last(pair: Pair, bounds: Bounds) -> dict[str, dict[str, GroupStatus]]:
@@ -551,6 +565,12 @@ def _group_parts(groups: Mapping[str, Mapping[str, GroupStatus]]) -> dict[str, A
             for observations in groups.values()
             for observation in observations.values()
             for row in observation.out_of_scope
+        ],
+        "unassigned": [
+            {"group": name, "alias": alias, "topics": list(observation.unassigned)}
+            for alias, observations in groups.items()
+            for name, observation in observations.items()
+            if observation.unassigned
         ],
         "groups": [
             row

@@ -147,6 +147,10 @@ class Survivor:
         """Return the originals that the group reads: the declared ones, else all, because it may read any of them."""
         return list(self._declared.get(group) or self.topics)
 
+    def declares_topics(self, group: str) -> bool:
+        """Return whether the inventory lists the topics that the group reads."""
+        return bool(self._declared.get(group))
+
     def heartbeat_age(self) -> float | None:
         """Return the age of X's newest heartbeat in seconds, by its worker's clock.
 

@@ -3,20 +3,24 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Verify that the applications arrived: first writes read back, groups with members, no committed offset too low.
 
+The members must be assigned every partition on which the run committed an offset (R40).
+
 Private to this collection: may change in any release.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..._core.checks.coverage import unassigned, unassigned_text
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.state import JournalState
 from ..._core.listing import first_few
 from ..._core.partition import Partition
+from ..._core.resources.groups import GroupState
 from ..._core.verdict import NOT_APPLICABLE, PROVEN, REFUTED, UNKNOWN
 from ..._core.waiting import Bounds, wait_until
 from ..._kafka import groups as kafka_groups
@@ -49,21 +53,27 @@ def arrival(request: ArrivalRequest) -> Result:
     kafka = connect_one(request.enter, request.pair.connections[request.enter], request.request_timeout)
     barrier = _barrier(read_state({request.enter: kafka}, request.pair), request)
     cut = {Partition(topic, int(index)): at for topic, parts in barrier["cut"].items() for index, at in parts.items()}
+    starts = _starts(barrier["entered"], request.groups)
     first: dict[str, dict[str, Any]] = {}
 
-    def observe() -> dict[str, str]:
+    def observe() -> dict[str, GroupState]:
         _first_writes(kafka, cut, first)
-        return {group: state.state for group, state in kafka_groups.describe(kafka, request.groups).items()}
+        return kafka_groups.describe(kafka, request.groups)
+
+    def missing(states: Mapping[str, GroupState]) -> dict[str, list[Partition]]:
+        assigned = {group: state.assigned for group, state in states.items()}
+        return unassigned(starts, assigned, barrier.get("precautions", {}))
 
     topics = {topic for topic, _index in cut}
     waited = wait_until(
         observe,
-        lambda states: topics <= set(first) and all(state == "STABLE" for state in states.values()),
+        lambda states: topics <= set(first) and not _idle(states) and not missing(states),
         request.bounds,
     )
+    states = waited.state
     extra: dict[str, Any] = {
         "first_write": _write_verdict(topics, first, waited.seconds),
-        "groups": _group_verdict(kafka, waited.state, barrier["entered"], waited.seconds),
+        "groups": _group_verdict(kafka, states, starts, missing(states), waited.seconds),
         "first_records": first,
     }
     result = Result(extra=extra, requests=kafka.requests)
@@ -116,15 +126,28 @@ def _write_verdict(topics: set[str], first: Mapping[str, Any], seconds: float) -
     return {"verdict": PROVEN, "reason": f"first records of {len(first)} topics read back"}
 
 
-def _group_verdict(
-    kafka: Kafka, states: Mapping[str, str], entered: Sequence[Mapping[str, Any]], seconds: float
-) -> dict[str, str]:
-    committed = kafka_groups.committed_offsets(kafka, list(states))
-    starts_by_group = {
+def _starts(entered: Sequence[Mapping[str, Any]], groups: Collection[str]) -> dict[str, dict[Partition, int]]:
+    """Return the offsets that the run committed for these groups."""
+    return {
         group["group"]: {Partition(row["topic"], row["partition"]): row["offset"] for row in group["committed_offsets"]}
         for group in entered
-        if group["group"] in states
+        if group["group"] in groups
     }
+
+
+def _idle(states: Mapping[str, GroupState]) -> list[str]:
+    return sorted(group for group, state in states.items() if state.state != "STABLE")
+
+
+def _group_verdict(
+    kafka: Kafka,
+    states: Mapping[str, GroupState],
+    starts_by_group: Mapping[str, Mapping[Partition, int]],
+    missing: Mapping[str, Sequence[Partition]],
+    seconds: float,
+) -> dict[str, str]:
+    """Judge the groups. ``missing``: partitions with an offset of the run that no member is assigned (R40)."""
+    committed = kafka_groups.committed_offsets(kafka, list(states))
     # Up to the high watermark: consumers of uncommitted records may have offsets after the last stable offset.
     ranges = log_ranges(kafka, {key for group in starts_by_group.values() for key in group}, "read_uncommitted")
     for group, starts in starts_by_group.items():
@@ -139,10 +162,17 @@ def _group_verdict(
                     f" [{low}, {high}]"
                 )
                 return {"verdict": REFUTED, "reason": text}
-    idle = sorted(group for group, state in states.items() if state != "STABLE")
+    idle = _idle(states)
     if idle:
         reason = f"groups without members after {seconds:.0f} s: {first_few(idle)}"
         return {"verdict": UNKNOWN, "reason": reason}
+    if missing:
+        reason = (
+            f"after {seconds:.0f} s {unassigned_text(missing, committed, ranges)}. Its consumers must subscribe to"
+            " these topics too, or nothing reads what is left there"
+        )
+        return {"verdict": UNKNOWN, "reason": reason}
     if not states:
         return {"verdict": NOT_APPLICABLE, "reason": "no group moved, so none had to arrive"}
-    return {"verdict": PROVEN, "reason": f"{len(states)} groups have members, no committed offset fell back"}
+    reason = f"{len(states)} groups have members on all their topics, no committed offset fell back"
+    return {"verdict": PROVEN, "reason": reason}

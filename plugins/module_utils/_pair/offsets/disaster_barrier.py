@@ -9,7 +9,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -220,6 +220,7 @@ class _Search:
             "active_members": members,
             "barrier": {
                 **_facts(survivor, tails, committed_offsets, loss),
+                "precautions": _precautions(survivor, offsets.used),
                 "preexisting_higher_offsets": (
                     preexisting_higher_offsets(rows) if self._known_higher is None else self._known_higher
                 ),
@@ -242,6 +243,8 @@ class _GroupOffsets:
     ) -> None:
         self._topics, self._survivor, self._resends = topics, survivor, resends
         self._presynced, self._trusted_offsets = presynced, trusted_offsets
+        #: Topics by group for which there is evidence that the group reads them.
+        self.used: dict[str, set[str]] = {}
 
     def rows(self, tails: Mapping[Partition, Tail], commits: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return a report row for each group and partition."""
@@ -259,6 +262,8 @@ class _GroupOffsets:
                 place = self._topics.place(group, key)
                 claims += [PresyncedOffset(place.other, 0.0)] if place.other is not None else []
                 checkpointed = self._topics.checkpointed(group, key) if replica else None
+                if claims or checkpointed is not None or key in commits[group]:
+                    self.used.setdefault(group, set()).add(key.topic)
                 committed_offset = self._committed_offset(key, tails[key], checkpointed, claims, replica)
                 row = {
                     "group": group,
@@ -399,6 +404,21 @@ def _facts(
         "entered": committed_offsets,
         "loss": loss,
     }
+
+
+def _precautions(survivor: Survivor, used: Mapping[str, Collection[str]]) -> dict[str, list[str]]:
+    """Return by group the topics that got an offset although nothing shows that the group reads them (R40).
+
+    A group without declared topics may read any topic of the pair, and the cluster that knows is lost. ``used``: topics
+    by group for which there is evidence.
+    """
+    found: dict[str, list[str]] = {}
+    for group in survivor.groups:
+        names = [{topic, survivor.replica_name(topic)} for topic in survivor.topics]
+        unused = set().union(*(each for each in names if each.isdisjoint(used.get(group, ()))))
+        if unused and not survivor.declares_topics(group):
+            found[group] = sorted(unused)
+    return found
 
 
 def _settle(rows: list[dict[str, Any]]) -> float:

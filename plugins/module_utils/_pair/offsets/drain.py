@@ -11,10 +11,14 @@ from __future__ import annotations
 from contextlib import suppress
 
 from ..._core.errors import DrError
+from ..._core.journal.ownership import Claim
+from ..._core.journal.reads import Reads, beyond, reads_of
 from ..._core.waiting import Bounds
 from ..._kafka.groups import known_committed_offsets
 from ..._module import Result
 from ..connections.clusters import both
+from ..journal.copies import read_state
+from ..journal.phases import note_phase
 from ..observation.pair import Pair
 from ..observation.status import StatusRequest, status
 from .commits_seen import CommitsSeen
@@ -22,18 +26,26 @@ from .commits_seen import CommitsSeen
 __all__ = ["drain"]
 
 
-def drain(request: StatusRequest, leave: str, enter: str, stop: bool, check: bool) -> Result:
+def drain(
+    request: StatusRequest, leave: str, enter: str, stop: bool, check: bool, claim: Claim | None = None
+) -> Result:
     """Wait as :func:`.status` does. Then, if ``stop``, ask the flow from ``leave`` to ``enter`` to stop.
+
+    Journals what the groups read on ``leave`` for the run of ``claim``, if the journal does not have it yet (R40). Only
+    then it costs a transaction.
 
     A worker of Kafka Connect takes a second to stop connectors, and the consumers stop meanwhile. This proves nothing:
     the barrier stops the flow again, waits for it, and requires that no record came after.
     """
     pair = Pair(request.pair, request.flows, request.request_timeout)
-    result = status(request, pair)
+    result, known = both(lambda: status(request, pair), lambda: _known(pair, claim))
+    reads = beyond(reads_of(result.extra["status"], leave), known)
     # The status has a row for each partition, which every later task of the downtime would carry.
     result.extra = {"waited_s": result.extra["waited_s"]}
     if result.failure is not None:
         return result
+    if reads and claim is not None and claim.run and not check:
+        result.outcomes = note_phase(request.pair, claim, "drain", {"reads": reads}, request.request_timeout)
     asks = stop and pair.engine.capabilities.stop_provable
     _asked, seen = both(
         lambda: _ask(pair, leave, enter, result, Bounds(request.request_timeout), check) if asks else None,
@@ -42,6 +54,14 @@ def drain(request: StatusRequest, leave: str, enter: str, stop: bool, check: boo
     if seen is not None:
         result.extra["commits_seen"] = seen.as_dict()
     return result
+
+
+def _known(pair: Pair, claim: Claim | None) -> Reads:
+    """Return what the journal has. Empty if it cannot be read: then all is journaled again."""
+    with suppress(DrError):
+        run = None if claim is None else read_state(pair.kafka, pair.spec).run
+        return {} if run is None or claim is None or run.id != claim.run else run.reads
+    return {}
 
 
 def _seen(pair: Pair, leave: str) -> CommitsSeen | None:
@@ -56,6 +76,6 @@ def _ask(pair: Pair, leave: str, enter: str, result: Result, bounds: Bounds, che
         asked = pair.engine.stop(leave, enter, True, bounds, check, awaited=())
     except DrError as error:
         asked = Result(failure=error)
-    result.outcomes = asked.outcomes
+    result.outcomes = result.outcomes + asked.outcomes
     if asked.failure is not None:
         result.warnings.append(f"The flow could not be asked to stop early. {asked.failure.message}")

@@ -85,7 +85,8 @@ class Evidence:
 
     def topics_of(self, group: str) -> list[str]:
         """Return the original topics that the group reads."""
-        return topics_of(self.pair, group, self.x, self.x_groups[group].commits)
+        status = self.x_groups[group]
+        return topics_of(self.pair, group, self.x, status.used | {key.topic for key in status.commits})
 
     def left(self, group: str, key: Partition) -> Side:
         """Return the group's state on a source partition of the flow X->Y."""

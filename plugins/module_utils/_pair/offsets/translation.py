@@ -14,11 +14,13 @@ from typing import Any
 
 from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
+from ..._core.journal.reads import Reads, joined, start_offsets
 from ..._core.journal.state import JournalState
 from ..._core.offsets.replication_gates import drained, open_transaction
 from ..._core.offsets.skipped_records import skip_rows, total
 from ..._core.offsets.tenures import nested
 from ..._core.partition import Partition
+from ..._core.resources.groups import GroupState
 from ..._core.resources.scopes import scope_problems
 from ..._core.verdict import PROVEN
 from ..._core.waiting import Bounds, Waited, wait_until
@@ -81,13 +83,20 @@ class Translation:
         #: Start of the settle time of idle groups (``time.monotonic``).
         self._since = CommitsSeen.of(self._earlier).unchanged_since(request.commits_seen)
         self._waited: Waited[States] | None = None
+        run = first.state.run
+        #: What the groups read before they stopped (R40).
+        self._reads: Reads = run.reads if run is not None and run.ended is None and run.source == self.x else {}
         self._last = LastRecords(first.pair.kafka)
 
     def wait_for_members(self) -> None:
         """Wait until no group has members."""
         if self._waited is not None:
             return
-        self._waited = wait_for_members_to_leave(self.pair.kafka, self.pair.groups, self._request.members)
+        seen: dict[str, dict[str, list[int]]] = {}
+        self._waited = wait_for_members_to_leave(
+            self.pair.kafka, self.pair.groups, self._request.members, lambda states: _note(seen, states[self.x])
+        )
+        self._reads = joined(self._reads, seen)
         if self._waited.observations > 1:
             # A consumer was still running. Its last commits must not look like those of a reader with assign().
             self._since = time.monotonic()
@@ -178,11 +187,20 @@ class Translation:
         # The group of a reader with assign() is EMPTY too. Only changing committed offsets show it (R9).
         time.sleep(max(0.0, self._request.settle - (time.monotonic() - self._since)))
         x_groups, y_groups = both(
-            lambda: observe_groups(self.pair, self.x, x_topics, self._last),
+            lambda: observe_groups(self.pair, self.x, x_topics, self._last, self._reads),
             lambda: observe_groups(self.pair, self.y, y_topics, self._last),
         )
-        _require_idle({self.x: x_groups, self.y: y_groups}, self.x, self._earlier)
+        # Offsets that follow from the time without records are not committed, and did not change.
+        earlier = {group: {**start_offsets(self._reads, group), **own} for group, own in self._earlier.items()}
+        _require_idle({self.x: x_groups, self.y: y_groups}, self.x, earlier)
         return x_groups, y_groups
+
+
+def _note(seen: dict[str, dict[str, list[int]]], states: Mapping[str, GroupState]) -> None:
+    """Add the topics that are assigned to members who have not left yet."""
+    for group, state in states.items():
+        for key in state.assigned:
+            seen.setdefault(group, {}).setdefault(key.topic, [])
 
 
 def _entered_topics(pair: Pair, left: str) -> list[str]:

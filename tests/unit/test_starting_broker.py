@@ -1,0 +1,125 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""A broker that knows of no broker yet: librdkafka crashed the process that asked it to describe the cluster (R35)."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.brokers import describe_cluster
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+from starting_broker import StartingBroker, starting_broker
+
+ROOT = Path(__file__).parents[2]
+# In a process of its own, which must survive 200 answers without a broker, or 40 late ones.
+CLIENT = """
+import sys
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+
+kafka = Kafka(sys.argv[1], {}, 10.0)
+print(kafka.identify(None), flush=True)
+sys.stdin.readline()
+kafka.timeout = float(sys.argv[3])
+for number in range(int(sys.argv[2])):
+    try:
+        kafka.identify(None)
+    except DrError as error:
+        assert error.code == "kafka_unreachable" and error.retriable, error
+print("refused", flush=True)
+sys.stdin.readline()
+kafka.timeout = 10.0
+print(kafka.identify(None), flush=True)
+"""
+
+
+def survives(broker: StartingBroker, times: int, seconds: float, empty: bool, delay: float) -> None:
+    command = [sys.executable, "-X", "faulthandler", "-c", CLIENT, broker.address, str(times), str(seconds)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, env=environment
+    ) as client:
+        assert client.stdin is not None
+        assert client.stdout is not None
+        assert client.stdout.readline() == "starting\n"
+        broker.knows_itself, broker.delay = not empty, delay
+        client.stdin.write("go\n")
+        assert client.stdout.readline() == "refused\n"
+        broker.knows_itself, broker.delay = True, 0.0
+        client.stdin.write("go\n")
+        assert client.stdout.readline() == "starting\n"
+    assert client.returncode == 0
+
+
+def test_a_process_survives_answers_without_a_broker() -> None:
+    with starting_broker() as broker:
+        survives(broker, 200, 0.02, empty=True, delay=0.0)
+        assert broker.empty >= 200
+
+
+def test_a_process_survives_answers_after_the_time_out() -> None:
+    with starting_broker() as broker:
+        survives(broker, 40, 0.05, empty=False, delay=0.06)
+        assert broker.late >= 20
+
+
+def test_the_error_names_the_cause_and_a_wait_goes_on() -> None:
+    with starting_broker() as broker:
+        broker.knows_itself = False
+        kafka = Kafka(broker.address, {}, 0.5)
+        with pytest.raises(DrError, match="knows of no broker") as error:
+            kafka.identify(None)
+        assert error.value.retriable
+        threading.Timer(0.5, lambda: setattr(broker, "knows_itself", True)).start()
+        assert Kafka(broker.address, {}, 5.0).identify("starting") == "starting"
+
+
+def recording(run: Any, ended: list[int]) -> Any:
+    """Return ``run``, which then adds the exit code of each process."""
+
+    def recorded(*args: Any, **options: Any) -> Any:
+        done = run(*args, **options)
+        ended.append(done.returncode)
+        return done
+
+    return recorded
+
+
+def test_what_only_the_description_has_is_asked_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    with starting_broker() as broker:
+        kafka = Kafka(broker.address, {}, 5.0)
+        host, port = broker.address.split(":")
+        assert describe_cluster(kafka) == {
+            "cluster_id": "starting",
+            "controller": 1,
+            "brokers": [{"id": 1, "host": host, "port": int(port), "rack": None}],
+            "operations": [],
+        }
+        ended: list[int] = []
+        monkeypatch.setattr(subprocess, "run", recording(subprocess.run, ended))
+        # Without the first answer the client would wait for a broker, and would not crash.
+        broker.next_answers = [True, False]
+        assert describe_cluster(kafka)["cluster_id"] == "starting"
+        assert ended == [-signal.SIGABRT, 0]
+
+
+def test_no_other_code_describes_the_cluster() -> None:
+    """Not even in the lab: a crash of its process would leave brokers running."""
+    found = {
+        str(path.relative_to(ROOT))
+        for folder in ("plugins", "roles", "playbooks", "spark")
+        for path in (ROOT / folder).rglob("*.py")
+        if re.search(r"\.describe_cluster\(", path.read_text(encoding="utf-8"))
+    }
+    assert found == {"plugins/module_utils/_kafka/brokers.py"}
