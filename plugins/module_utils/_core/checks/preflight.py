@@ -18,6 +18,7 @@ from ..names import naming_of
 from ..resources.groups import with_members
 from ..resources.scopes import scope_problems
 from ..verdict import PROVEN, UNKNOWN
+from .undeclared_groups import undeclared_problems
 
 __all__ = [
     "initial_offsets",
@@ -96,6 +97,9 @@ def judge_cutover(
         for row in status["undeclared_topics"]
     ]
     problems += scope_problems(status["out_of_scope"])
+    if status["undeclared_groups"] is None:
+        problems.append(f"Whether groups outside the inventory use topics of the pair on {active} was not observed.")
+    problems += undeclared_problems(status["undeclared_groups"] or (), active)
     if status["unjoined"] is None:
         problems.append("Whether patterns of the inventory match more than has joined the pair was not observed.")
     left = [row for row in status["unjoined"] or () if row["alias"] == active]

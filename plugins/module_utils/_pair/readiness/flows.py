@@ -27,7 +27,6 @@ from ..._core.partition import Partition
 from ..._core.resources.topic_filters import Filter, left_out
 from ..._core.resources.topics import TopicState
 from ..._core.waiting import Bounds
-from ..._kafka import groups as kafka_groups
 from ..._kafka.records import first_data_records
 from ..._kafka.topics import describe
 from ..connections.engines import Opened
@@ -35,6 +34,7 @@ from ..flows.restart import replica_starts
 from ..observation.flows import FlowObservation
 from ..observation.foreign_writers import foreign_records, not_compared, replication_loop
 from ..observation.groups import GroupStatus
+from ..observation.undeclared_groups import undeclared_groups
 from ..observation.last_records import LastRecords
 from ..observation.pair import Pair
 from ..observation.snapshot import PairSnapshot, capture, flow_in, groups_in, take_snapshot, unwrap
@@ -105,7 +105,7 @@ class Move:
             for flow, observation in zip(flows, observations, strict=True)
         }
         works["committed_offsets"] = lambda: self._groups(unwrap(seen["groups"]))
-        works["undeclared_groups"] = self._undeclared_groups
+        works["undeclared_groups"] = lambda: undeclared_groups(pair, self.x)
         works["rivals"] = self._competing_flows
         works["offsets"] = lambda: self._offsets(unwrap(snapshot), observations, unwrap(seen["groups"]))
         works["survey"] = lambda: predicted_disaster(
@@ -248,15 +248,6 @@ class Move:
             ],
             "out_of_scope": [row for observation in observations.values() for row in observation.out_of_scope],
         }
-
-    def _undeclared_groups(self) -> dict[str, list[str]]:
-        """Name the groups outside the inventory that have committed offsets on the pair's topics on ``x``."""
-        kafka = self._pair.kafka[self.x]
-        known = {*self._pair.groups, *self._request.local_groups}
-        others = [name for name in kafka_groups.names(kafka) if name not in known]
-        offsets_by_group = kafka_groups.committed_offsets(kafka, others) if others else {}
-        ours = set(self._pair.topics)
-        return {self.x: sorted(name for name in others if ours & {topic for topic, _index in offsets_by_group[name]})}
 
     def _offsets(
         self,
