@@ -86,8 +86,8 @@ def _listed(seconds: float, kafka: Kafka) -> dict[str, str | None]:
             kafka.reconnect()  # both requests go to every broker that the client knows
         raise
     found = {row.id: row.protocol_type if row.state != _NOT_CLASSIC else None for row in rows}
-    # librdkafka (2.16) forgets the error of a broker if another one answers after it. Then the groups of that broker are
-    # missing, and the list above, which has its errors, shows it.
+    # librdkafka (2.16) forgets the error of a broker if another one answers after it. Then the groups of that broker
+    # are missing, and the first list, which has its errors, shows it.
     missing = consumers - found.keys()
     if missing:
         raise DrError(

@@ -15,7 +15,7 @@ from ..cutover_types import CUTOVER_TYPES, needs_source
 from ..journal.runs import resume_command, unfinished_run
 from ..listing import first_few
 from ..names import naming_of
-from ..resources.groups import with_members
+from ..resources.groups import UNDESCRIBED, with_members
 from ..resources.scopes import scope_problems
 from ..verdict import PROVEN, UNKNOWN
 from .undeclared_groups import undeclared_problems
@@ -106,6 +106,11 @@ def judge_cutover(
     problems += [_unjoined_problem(left, active)] if left else []
     problems += [_busy(busy[to], to)] if busy[to] else []
     rows = [row for row in status["groups"] if row["alias"] == active]
+    problems += [
+        f'Whether the group "{group}" has members on {active} is unknown, because it is not a classic or consumer group'
+        ". Run Kafka Streams with group.protocol=classic, or set mode: local for a group that stays."
+        for group in dict.fromkeys(row["group"] for row in rows if row["state"] == UNDESCRIBED)
+    ]
     unstarted = [row for row in rows if row["commit"] is None and row["read_to_end"] is None]
     # Without any committed offset, the whole group is named, and not each of its partitions.
     started = {row["group"] for row in rows if row["commit"] is not None}

@@ -127,9 +127,9 @@ def undeclared_problems(rows: Sequence[Mapping[str, Any]], alias: str) -> list[s
         return []
     named = first_few([_described(row) for row in found], _SHOWN, "; ")
     return [
-        f"{len(found)} groups that are not in the inventory use topics of the pair on {alias}, or may use them: {named}."
-        f" They would stay on {alias}. Add each one to kafka_dr_groups (mode: local if it stays), stop it, or name it in"
-        " kafka_dr_accept_undeclared."
+        f"{len(found)} groups that are not in the inventory use topics of the pair on {alias}, or may use them:"
+        f" {named}. They would stay on {alias}. Add each one to kafka_dr_groups (mode: local if it stays), stop it, or"
+        " name it in kafka_dr_accept_undeclared."
     ]
 
 

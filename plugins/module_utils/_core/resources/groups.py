@@ -46,7 +46,8 @@ __all__ = [
 _SHOWN = 5
 _HINTS = {
     "group_active": "Stop its consumers (a killed one remains a member until its session time-out), then start again.",
-    "group_undescribed": "Run the application with a classic or consumer group (Kafka Streams: group.protocol=classic).",
+    "group_undescribed": "Run the application with a classic or consumer group. For Kafka Streams, set"
+    " group.protocol=classic.",
     "offset_out_of_range": "Translate the offset for this cluster, or choose one within the log.",
     "offset_lower": "Find out which process committed it. If the group has processed the records in between, keep the"
     " higher offset with -e kafka_dr_lower=keep (option lower). Otherwise set it back with -e kafka_dr_lower=lower.",

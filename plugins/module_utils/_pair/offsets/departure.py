@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from ..._core.checks.departure import judge_departure
 from ..._core.errors import DrError
@@ -39,7 +38,7 @@ class DepartureRequest:
 
 
 def departure(request: DepartureRequest) -> Result:
-    """Return the finding of one look. A cluster that does not respond is UNKNOWN, because the applications have moved."""
+    """Return the finding of one look. It is UNKNOWN if the cluster does not respond: the applications have moved."""
     request.pair.require_alias(request.leave)
     result = Result()
     try:

@@ -34,11 +34,11 @@ from ..flows.restart import replica_starts
 from ..observation.flows import FlowObservation
 from ..observation.foreign_writers import foreign_records, not_compared, replication_loop
 from ..observation.groups import GroupStatus
-from ..observation.undeclared_groups import undeclared_groups
 from ..observation.last_records import LastRecords
 from ..observation.pair import Pair
 from ..observation.snapshot import PairSnapshot, capture, flow_in, groups_in, take_snapshot, unwrap
 from ..observation.status import flow_row, group_rows, judged_flows
+from ..observation.undeclared_groups import undeclared_groups
 from ..observation.unreplicated import unreplicated
 from ..offsets.disaster_barrier import survey
 from ..offsets.evidence import of_snapshot
