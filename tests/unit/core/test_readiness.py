@@ -565,7 +565,7 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "DESCRIBE on all groups",
     ),
     "a declared group whose members are unknown": (
-        replace(H(), committed_offsets=[{**(H().committed_offsets or [{}])[0], "state": "UNDESCRIBED"}]),
+        replace(H(), committed_offsets=[{**one, "state": "UNDESCRIBED"} for one in H().committed_offsets or ()]),
         "offsets_movable",
         "NO",
         'whether "g" has members is unknown',
