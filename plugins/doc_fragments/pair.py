@@ -26,6 +26,8 @@ options:
         patterns of the inventory, each with C(match) and C(exclude). The two lists hold what they took.
       - C(group_topics) maps a group to the original topics that it reads. A group without an entry reads the topics on
         which it has committed offsets.
+      - C(local_groups) lists groups of the inventory that do not move. C(accept_undeclared) lists groups outside the
+        inventory that may stay at work on the cluster that the applications leave.
       - C(policy) is V(default) (replicas are prefixed with the source alias) or V(identity) (replicas have the name of
         their original). It defaults to V(default). C(separator) is C(replication.policy.separator) and defaults to
         V(.).

@@ -27,11 +27,6 @@ options:
     description: Alias of the cluster that the applications would enter. If not set, the one where they do not live.
     type: str
     default: ""
-  local_groups:
-    description: Groups of the inventory that do not move.
-    type: list
-    elements: str
-    default: []
   clients:
     description: The applications, each with C(name), C(role), C(group) and C(principal), whose rights are checked.
     type: list
@@ -203,7 +198,6 @@ NAMES = {"type": "list", "elements": "str", "default": []}
 SPEC = ArgumentSpec(
     {
         "to": {"type": "str", "default": ""},
-        "local_groups": NAMES,
         "clients": {"type": "list", "elements": "dict", "default": []},
         "endpoints": {"type": "dict", "default": {}},
         "unreachable": {"type": "list", "elements": "str"},
@@ -224,7 +218,6 @@ def work(module: AnsibleModule) -> Result:
     request = ReadinessRequest(
         pair=pair_spec(params),
         to=params["to"],
-        local_groups=params["local_groups"],
         applications=params["clients"],
         endpoints=params["endpoints"],
         unreachable=params["unreachable"],

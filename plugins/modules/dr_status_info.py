@@ -63,6 +63,13 @@ options:
     description: Log ends at a barrier, by topic and partition, for RV(written_after).
     type: dict
     default: {}
+  undeclared_on:
+    description:
+      - Alias of the cluster on which the module observes groups outside the inventory, for C(status.undeclared_groups).
+        It looks twice, at least 6 s apart, if such a group may be a reader that is no member.
+      - Only with O(wait_for=none).
+    type: str
+    default: ""
   partial:
     description:
       - Whether a flow whose workers do not respond is C(UNKNOWN) with the reason. If V(false), such a flow is an error.
@@ -154,9 +161,10 @@ status:
       C(out_of_scope) lists topics of the pair that a group uses although C(group_topics) leaves them out, each with
       its evidence. C(unassigned) lists topics with unread records that no member of a group is assigned, although the
       group has members. C(unjoined) lists topics and groups that a pattern of the inventory takes on the source of a
-      flow and that are not in the pair, each with C(alias), C(kind) and C(name). C(competing_flows) names other flows
-      that run and replicate topics of the pair, such as those of a KafkaMirrorMaker2 resource. Both are null after a
-      wait, C(competing_flows) also if workers do not respond.
+      flow and that are not in the pair, each with C(alias), C(kind) and C(name). C(undeclared_groups) lists the groups
+      of every type that do not move and use topics of the pair, or may use them, with C(at_work) (null without
+      O(undeclared_on)). C(competing_flows) names other flows that run and replicate topics of the pair, such as those
+      of a KafkaMirrorMaker2 resource. Both are null after a wait, C(competing_flows) also if workers do not respond.
   returned: when the module has observed the pair
   type: dict
   sample:
@@ -164,6 +172,7 @@ status:
     missing: []
     not_observed: []
     unjoined: []
+    undeclared_groups: []
     competing_flows: []
     undeclared_topics: []
     out_of_scope: []
@@ -249,6 +258,7 @@ SPEC = ArgumentSpec(
         "groups_timeout": {"type": "float", "default": 60.0},
         "groups_stall": {"type": "float", "default": 10.0},
         "barrier_ends": {"type": "dict", "default": {}},
+        "undeclared_on": {"type": "str", "default": ""},
         "partial": {"type": "bool", "default": False},
     }
 ).merge(pair_option(), flow_options(), wait_options(), compress_options())
@@ -271,6 +281,7 @@ def work(module: AnsibleModule) -> Result:
             groups_stall=params["groups_stall"],
             partial=params["partial"],
             barrier_ends=params["barrier_ends"],
+            undeclared_on=params["undeclared_on"],
             request_timeout=params["request_timeout"],
         )
     )

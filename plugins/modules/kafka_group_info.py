@@ -109,7 +109,8 @@ groups:
     state:
       description:
         - State as the coordinator reports it, for example V(STABLE) or V(EMPTY). V(DEAD) if there is no such group.
-          V(UNKNOWN) occurs while groups of the newer protocol rebalance.
+          V(UNDESCRIBED) if it is neither a classic nor a consumer group, so that its members are unknown. V(UNKNOWN)
+          occurs while groups of the newer protocol rebalance.
       type: str
     type:
       description: V(classic) or V(consumer). Null if it is unknown.

@@ -18,6 +18,12 @@ from kafka_dr_audit.text import pager
 Document = dict[str, Any]
 
 
+DEPARTED = {
+    "verdict": "PROVEN",
+    "reason": "1 groups have no members on P and have committed nothing there since the barrier",
+}
+
+
 def committed_offset(group: str = "g", number: int = 0, **parts: Any) -> Document:
     base = {"group": group, "topic": "P.T", "partition": number, "left": 90, "existing": 70, "offset": 80}
     return {**base, "quality": "exact", "rereads": 0, "reason": "read to the end", "hazards": [], **parts}
@@ -60,6 +66,8 @@ def cutover(**parts: Any) -> Document:
             "cut": {},
             "entered": [{"group": "g", "committed_offsets": [{"topic": "T", "partition": 4, "offset": 55}]}],
         },
+        "departure": [DEPARTED, DEPARTED],
+        "undeclared_groups": [],
         "arrival": {
             "first_write": {"verdict": "PROVEN", "reason": "read back"},
             "groups": {"verdict": "UNKNOWN", "reason": "no members yet"},

@@ -79,6 +79,9 @@ class ScriptedAdmin:
             )
         )
 
+    def list_groups(self, **_options: Any) -> list[Any]:
+        return [SimpleNamespace(id="g", state="Empty", protocol_type="consumer")]
+
     def describe_topics(self, asked: Any, **_options: Any) -> dict[str, Future[Any]]:
         """No topic exists, and this account may know that."""
         return {name: future(raised(self.absent)) for name in asked.topic_names}

@@ -784,6 +784,7 @@ PAUSES = {
     "module_utils/_pair/flows/adoption.py",
     "module_utils/_pair/journal/residence.py",
     "module_utils/_pair/observation/foreign_writers.py",
+    "module_utils/_pair/observation/undeclared_groups.py",
     "module_utils/_pair/offsets/disaster_barrier.py",
     "module_utils/_pair/offsets/translation.py",
     "plugin_utils/local_run.py",

@@ -137,6 +137,8 @@ class Kafka:
         self.brokers = 0
         # Whether topics.require_all_visible() has passed.
         self.sees_all_topics = False
+        # Whether groups.listed() has shown that it lists every group.
+        self.sees_all_groups = False
         # Cache of topics.remember(). seen_topics None: no cache, every call sends its requests.
         self.seen_topics: dict[str, TopicState | None] | None = None
         self.seen_settings: frozenset[str] = frozenset()

@@ -9,16 +9,18 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
+import uuid
 from collections.abc import Collection, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from .._core.errors import DrError, Unreachable
 from .._core.listing import first_few
 from .._core.partition import Partition
 from .._core.resources.acl import CLUSTER_NAME
-from .._core.resources.groups import ABSENT, GroupState, Member
+from .._core.resources.groups import ABSENT, UNDESCRIBED, GroupState, Member, as_listed, contradicts
 from .._core.retriable import is_retriable_code
 from .._core.waiting import Bounds, wait_until
 from .client import Kafka, is_refused
@@ -28,17 +30,23 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
     from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
 
 __all__ = [
+    "CONSUMER",
     "commit",
     "committed_offsets",
     "delete",
     "describe",
     "known_committed_offsets",
+    "listed",
     "may_have_members",
     "names",
     "read",
+    "require_all_groups_visible",
 ]
 
+CONSUMER = "consumer"
 _LIST = ("cluster", CLUSTER_NAME, "describe")
+# How a broker describes a group that is not classic to a client that asks for classic groups only.
+_NOT_CLASSIC = "Dead"
 # The requests of a batch are sent at once. A read ends if no answer comes for a while: slow is not silent.
 _BATCH = 200
 # Time-out of requests to coordinators (s): longer than any wait. If one ends while librdkafka (2.16) looks for the
@@ -47,22 +55,82 @@ _UNLIMITED = 3600.0
 
 
 def names(kafka: Kafka) -> list[str]:
-    """Names of all consumer groups."""
+    """Names of all groups, except those whose members coordinate something else than reading, such as Kafka Connect."""
+    return sorted(name for name, protocol in listed(kafka).items() if protocol in (None, CONSUMER))
+
+
+def listed(kafka: Kafka) -> dict[str, str | None]:
+    """Every group of the cluster, with the protocol type of its members; None: a type that nothing here describes.
+
+    The Admin API lists and describes classic and consumer groups only. Groups of Kafka Streams (KIP-1071), share groups
+    (KIP-932) and later types are missing there. The older request returns the names of all types (R41).
+    """
+    return kafka.in_attempts(_listed, kafka)
+
+
+def _listed(seconds: float, kafka: Kafka) -> dict[str, str | None]:
+    doing = "list the groups"
     kafka.note_request("list_consumer_groups")
+    kafka.note_request("list_groups")
+    try:
+        answer = kafka.settle(kafka.admin.list_consumer_groups(request_timeout=seconds), doing, _LIST)
+        if answer.errors:
+            raise kafka.explain(KafkaException(answer.errors[0]), doing, _LIST)
+        consumers = {group.group_id for group in answer.valid}
+        try:
+            rows = kafka.admin.list_groups(timeout=seconds)  # deprecated, but nothing else lists every type
+        except KafkaException as error:
+            raise kafka.explain(error, doing, _LIST) from error
+    except DrError as error:
+        if error.retriable or isinstance(error, Unreachable):
+            kafka.reconnect()  # both requests go to every broker that the client knows
+        raise
+    found = {row.id: row.protocol_type if row.state != _NOT_CLASSIC else None for row in rows}
+    # librdkafka (2.16) forgets the error of a broker if another one answers after it. Then the groups of that broker
+    # are missing, and the first list, which has its errors, shows it.
+    missing = consumers - found.keys()
+    if missing:
+        raise DrError(
+            "kafka_error",
+            f'Kafka at "{kafka.bootstrap_servers}" returned two different lists of groups: {first_few(sorted(missing))}'
+            " is in one of them only.",
+            "Check that all brokers run, then start the same playbook again.",
+            kafka.bootstrap_servers,
+            retriable=True,
+        )
+    return {**found, **dict.fromkeys(consumers, CONSUMER)}
 
-    def read(seconds: float) -> list[str]:
-        asked = kafka.admin.list_consumer_groups(request_timeout=seconds)
-        listed = kafka.settle(asked, "list the consumer groups", _LIST)
-        if listed.errors:
-            raise kafka.explain(KafkaException(listed.errors[0]), "list the consumer groups", _LIST)
-        return sorted(group.group_id for group in listed.valid)
 
-    return kafka.in_attempts(read)
+def require_all_groups_visible(kafka: Kafka) -> None:
+    """Raise ``not_authorized`` unless this account may describe every group: a list omits the others without an error.
+
+    A random name proves the right, as in :func:`.topics.require_all_visible`.
+    """
+    if not kafka.sees_all_groups:
+        name = uuid.uuid4().hex
+        kafka.in_attempts(_ask_for, kafka, name)
+        kafka.sees_all_groups = True
+
+
+def _ask_for(seconds: float, kafka: Kafka, group: str) -> None:
+    until = time.monotonic() + seconds
+    kafka.settle(_ask(kafka, [group])[group], "list all groups", ("group", "*", "describe"), until=until)
 
 
 def describe(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
-    """Return the state and members of each group. A group that does not exist is ``DEAD``."""
-    return kafka.in_attempts(_describe, kafka, groups) if groups else {}
+    """Return the state and members of each group. ``DEAD``: no group of any type has that name."""
+    return kafka.in_attempts(_described, kafka, groups) if groups else {}
+
+
+def _described(seconds: float, kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
+    states = _describe(seconds, kafka, groups)
+    if all(state.state != ABSENT for state in states.values()):
+        return states
+    # After the descriptions: the coordinator of each group has answered, and answers again.
+    every = _listed(seconds, kafka)
+    created = [group for group, state in states.items() if state.state == ABSENT and every.get(group) is not None]
+    states.update(_describe(seconds, kafka, created))
+    return {group: as_listed(state, every) for group, state in states.items()}
 
 
 def _describe(seconds: float, kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
@@ -146,8 +214,17 @@ def committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[P
 
 def read(kafka: Kafka, groups: Collection[str]) -> tuple[dict[str, GroupState], dict[str, dict[Partition, int]]]:
     """Return what :func:`describe` and :func:`committed_offsets` return, with one description of each group."""
-    states, committed = kafka.in_attempts(_read, kafka, groups, done=lambda both: not _unknown(both[1]))
+    states, committed = kafka.in_attempts(
+        _read, kafka, groups, done=lambda both: not _unknown(both[1]) and not _contradictions(*both)
+    )
+    states.update({group: replace(states[group], state=UNDESCRIBED) for group in _contradictions(states, committed)})
     return states, _all_known(kafka, committed)
+
+
+def _contradictions(
+    states: Mapping[str, GroupState], committed: Mapping[str, Mapping[Partition, int | None]]
+) -> list[str]:
+    return [group for group, state in states.items() if contradicts(state, committed[group])]
 
 
 def _read(
@@ -159,7 +236,7 @@ def _read(
     for batch in batches(groups, _BATCH):
         # The description shows that the coordinators are the right ones, see _known_committed_offsets().
         try:
-            states.update(_describe(seconds, kafka, batch))
+            states.update(_described(seconds, kafka, batch))
         except DrError as error:
             if error.retriable and not isinstance(error, Unreachable):
                 kafka.reconnect()

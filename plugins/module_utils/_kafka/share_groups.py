@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Find the share groups of one cluster (KIP-932) by their state, which the brokers keep in an internal topic.
+"""Read what the share groups of one cluster (KIP-932) read, from the state that brokers keep in an internal topic.
 
-The client library lists and describes no share group: it reports one as a group that does not exist. Source:
-ShareSnapshotKey and ShareUpdateKey of Kafka's share coordinator.
+A share group has no committed offsets, and the client library describes none. Source: ShareSnapshotKey and
+ShareUpdateKey of Kafka's share coordinator.
 
 Private to this collection: may change in any release.
 """
@@ -37,7 +37,7 @@ class ShareState(NamedTuple):
 
 
 def share_groups(kafka: Kafka, topics: Collection[str]) -> dict[str, list[str]]:
-    """Return those of ``topics`` that each share group reads or has read, by group.
+    """Return those of ``topics`` that each share group reads or has read, by group; empty: only other topics.
 
     Raises ``share_groups_unknown`` if the state could not be read to its end.
     """
@@ -48,8 +48,7 @@ def share_groups(kafka: Kafka, topics: Collection[str]) -> dict[str, list[str]]:
     names = {_same_id(state.topic_id): name for name, state in states.items() if state is not None}
     read_by: dict[str, set[str]] = {}
     for state in _states(kafka, state_topic.partitions):
-        if state.topic_id in names:
-            read_by.setdefault(state.group, set()).add(names[state.topic_id])
+        read_by.setdefault(state.group, set()).update(name for name in [names.get(state.topic_id)] if name)
     return {group: sorted(read) for group, read in read_by.items()}
 
 

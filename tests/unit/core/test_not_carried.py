@@ -20,13 +20,10 @@ def test_a_plain_pair_has_no_notes() -> None:
 
 def test_each_kind_is_named_once() -> None:
     topics = ["_schemas", "settlement-sums-changelog", "settlement-by-key-repartition", "__share_group_state"]
-    shared = {"tills": ["Payments"]}
-    notes = not_carried("P", topics, ["settlement", "connect-archive"], ["Payments"], shared=shared)
-    schemas, sink, streams, share = notes
+    schemas, sink, streams = not_carried("P", topics, ["settlement", "connect-archive"], ["Payments"])
     assert "P has the topic _schemas" in schemas
     assert '"settlement" is a Kafka Streams application (2 internal topics such as settlement-by-key' in streams
     assert '"connect-archive" is a Kafka Connect sink' in sink
-    assert share.startswith('"tills" on P is a share group (Payments): it is not moved')
 
 
 def test_declared_topics_are_replicated() -> None:

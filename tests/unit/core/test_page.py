@@ -177,7 +177,7 @@ def test_the_page_of_a_cutover_shows_its_direction_and_every_check_with_its_reas
     assert found.row("cutoff P") == "cutoff P \N{RIGHTWARDS ARROW} B"
     assert "MOVED to B" in found.text.splitlines()
     assert found.row("UNKNOWN evidence:").startswith(
-        "UNKNOWN evidence: 2 of 6 PROVEN; committed offsets are not proven;"
+        "UNKNOWN evidence: 3 of 7 PROVEN; committed offsets are not proven;"
     )
     assert "run 20261123T065148Z-18f3a0, pair B-P, began 2026-11-23 06:51:40 UTC" in found.text
     for check in report["checks"]:

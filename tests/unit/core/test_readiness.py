@@ -25,6 +25,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.f
     seconds_until_full,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.readiness import CHECKS, SETTINGS
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.undeclared_groups import UndeclaredGroup
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import ConfigValue, TopicState
 
@@ -121,7 +122,16 @@ def healthy() -> Facts:
         open_transactions=[],
         groups=["g"],
         committed_offsets=[
-            {"group": "g", "alias": "P", "topic": "T", "partition": index, "commit": 7, "read_to_end": True}
+            {
+                "group": "g",
+                "alias": "P",
+                "state": "STABLE",
+                "members": "",
+                "topic": "T",
+                "partition": index,
+                "commit": 7,
+                "read_to_end": True,
+            }
             for index in range(3)
         ],
         offsets=rows,
@@ -131,8 +141,7 @@ def healthy() -> Facts:
         survey={"active_groups": [], "out_of_scope": [], "ages": {"g": 12.0}, "details": rows},
         out_of_scope=[],
         rights=[],
-        undeclared_groups={"P": []},
-        share_groups={},
+        undeclared_groups=[],
         clients=[],
     )
 
@@ -201,6 +210,10 @@ def row(facts: Facts, **values: Any) -> Facts:
 def journal(facts: Facts, **values: Any) -> Facts:
     assert facts.journal is not None
     return replace(facts, journal={**facts.journal, **values})
+
+
+def other(name: str, state: str = "EMPTY") -> UndeclaredGroup:
+    return UndeclaredGroup(name, "P", state, "", ("T",), {}, "")
 
 
 RUN = {"type": "cutoff", "id": "r1", "to": "B"}
@@ -534,22 +547,28 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "committed offsets",
     ),
     "undeclared group": (
-        replace(H(), undeclared_groups={"P": ["nightly"]}),
+        replace(H(), undeclared_groups=[other("nightly")]),
         "undeclared_groups",
         "NO",
         '"nightly" on P',
     ),
-    "a share group": (
-        replace(H(), share_groups={"tills": ["T"]}),
+    "a group of a type that cannot be described": (
+        replace(H(), undeclared_groups=[other("tills", "UNDESCRIBED")]),
         "undeclared_groups",
         "NO",
-        '"tills" on P (a share group, which is not moved)',
+        '"tills" on P (not a classic or consumer group)',
     ),
-    "share groups not observed": (
-        replace(H(), share_groups=None, unknown={"share_groups": "READ on __share_group_state"}),
+    "undeclared groups not observed": (
+        replace(H(), undeclared_groups=None, unknown={"undeclared_groups": "DESCRIBE on all groups"}),
         "undeclared_groups",
         "UNKNOWN",
-        "READ on __share_group_state",
+        "DESCRIBE on all groups",
+    ),
+    "a declared group whose members are unknown": (
+        replace(H(), committed_offsets=[{**one, "state": "UNDESCRIBED"} for one in H().committed_offsets or ()]),
+        "offsets_movable",
+        "NO",
+        'whether "g" has members is unknown',
     ),
     "works there": (replace(H(), survey={**SURVEY, "active_groups": ["g"]}), "groups_there", "NO", '"g" has members'),
     "untranslatable": (row(H(), offset=None, reason="no sync"), "committed_offsets", "NO", "no sync"),
@@ -631,13 +650,15 @@ def test_a_defect_is_reported_although_another_value_is_unknown() -> None:
 
 
 def test_an_accepted_answer_counts_and_is_still_reported() -> None:
-    found = judge_readiness(replace(healthy(), undeclared_groups={"P": ["nightly"]}), CHECKS, ["undeclared_groups"])
+    found = judge_readiness(replace(healthy(), undeclared_groups=[other("nightly")]), CHECKS, ["undeclared_groups"])
     assert (found["controlled"], found["disaster"]) == ("YES", "YES")
     assert next(row["answer"] for row in found["checks"] if row["name"] == "undeclared_groups") == "ACCEPTED"
 
 
-def test_a_share_group_that_the_inventory_keeps_local_is_declared() -> None:
-    found = judge_readiness(replace(healthy(), share_groups={"tills": ["T"]}, local_groups=["tills"]), CHECKS)
+@pytest.mark.parametrize("declared_as", ["local", "accepted"])
+def test_a_group_that_may_stay_is_declared(declared_as: str) -> None:
+    rows = [replace(other("tills", "UNDESCRIBED"), declared_as=declared_as)]
+    found = judge_readiness(replace(healthy(), undeclared_groups=rows), CHECKS)
     assert (found["controlled"], found["disaster"]) == ("YES", "YES")
 
 

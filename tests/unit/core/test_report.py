@@ -29,6 +29,7 @@ ARRIVED = {
     "groups": {"verdict": "PROVEN", "reason": "1 groups have members"},
 }
 
+DEPARTED = {"verdict": "PROVEN", "reason": "1 groups have no members on P"}
 NO_GROUPS = {"verdict": "NOT_APPLICABLE", "reason": "no group moved, so none had to arrive"}
 
 
@@ -77,6 +78,8 @@ def facts(**parts: Any) -> dict[str, Any]:
         "unstopped": [],
         "barrier": {"cut": {}, "skips": []},
         "arrival": ARRIVED,
+        "departure": [DEPARTED, DEPARTED],
+        "undeclared_groups": [],
         "late_writes": [],
         "settled": settled("PROVEN", "PROVEN"),
         "audit": None,
@@ -146,6 +149,9 @@ def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
         ({"audit": audited("UNKNOWN", "no Java")}, "records", "UNKNOWN"),
         ({"arrival": {**ARRIVED, "first_write": {"verdict": "UNKNOWN", "reason": "quiet"}}}, "first_write", "UNKNOWN"),
         ({"arrival": {**ARRIVED, "groups": {"verdict": "REFUTED", "reason": "fell back"}}}, "groups", "REFUTED"),
+        ({}, "departure", "PROVEN"),
+        ({"departure": [DEPARTED, {"verdict": "REFUTED", "reason": '"g" has members'}]}, "departure", "REFUTED"),
+        ({"departure": [DEPARTED, None]}, "departure", "UNKNOWN"),
     ],
 )
 def test_each_check_reports_its_observation(parts: dict[str, Any], name: str, verdict: str) -> None:
@@ -268,7 +274,7 @@ def test_the_lines_end_a_run_with_its_outcome_its_evidence_and_the_next_step() -
         "  reads stood still   not known: this run finished neither their stop nor their start",
         "  lost                0",
         "  read again          at most 7 records",
-        "  evidence            UNKNOWN: 4 of 6 PROVEN; the fence is not set up; records were not compared",
+        "  evidence            UNKNOWN: 5 of 7 PROVEN; the fence is not set up; records were not compared",
         "  UNKNOWN fence: UNFENCED: the cluster that was left was not set to refuse writes; no record was written there"
         " after the barrier. Give each writing application a principal in kafka_dr_clients, run the playbook rights,"
         " and set kafka_dr_fence_logins (docs/security.md). The next move sets the fence.",
@@ -283,10 +289,11 @@ def test_a_run_shows_at_most_twelve_lines_and_refuted_checks_first(path: str) ->
     unseen = {name: {"verdict": "UNKNOWN", "reason": "quiet"} for name in ARRIVED}
     hooks = [{"name": "h", "when": "after", "phase": "start", "began": 1, "ended": 2, "failure": "no"}] * 3
     open_ = {"settled": None, "rereads": None, "arrival": unseen, "audit": audited("REFUTED"), "hooks": hooks}
+    open_["departure"] = [None, None]
     report = cutover_report(facts(**open_))
     lines = report_lines(report, path)
     assert len(lines) == 12
-    assert report["evidence"]["text"].startswith("REFUTED: records; 0 of 6 PROVEN; ")
+    assert report["evidence"]["text"].startswith("REFUTED: records; 0 of 7 PROVEN; ")
     assert report["evidence"]["open"][0]["verdict"] == "REFUTED"
     (first,) = [place for place, line in enumerate(lines) if line.startswith("  REFUTED records: ")]
     assert first == 6
@@ -323,16 +330,21 @@ def test_a_headline_says_where_the_applications_live_as_far_as_that_is_known(par
 @pytest.mark.parametrize(
     ("parts", "proven", "of", "text"),
     [
-        ({"audit": audited("PROVEN")}, 5, 6, "5 of 6 PROVEN; the fence is not set up"),
-        ({"arrival": {**ARRIVED, "groups": NO_GROUPS}, "details": []}, 2, 4, "2 of 4 PROVEN; the fence is not set up"),
-        ({"late_writes": ["P T-0: 3 offsets"]}, 4, 6, "REFUTED: fence; 4 of 6 PROVEN; records were not compared"),
+        ({"audit": audited("PROVEN")}, 6, 7, "6 of 7 PROVEN; the fence is not set up"),
+        (
+            {"arrival": {**ARRIVED, "groups": NO_GROUPS}, "departure": [NO_GROUPS, NO_GROUPS], "details": []},
+            2,
+            4,
+            "2 of 4 PROVEN; the fence is not set up",
+        ),
+        ({"late_writes": ["P T-0: 3 offsets"]}, 5, 7, "REFUTED: fence; 5 of 7 PROVEN; records were not compared"),
         ({"outcome": "already_there"}, 1, 1, "PROVEN"),
         ({"outcome": "undone"}, 0, 1, "0 of 1 PROVEN; the run did not complete"),
         (
             {"audit": audited("UNKNOWN", "no Java"), "fence": {"fenced": True, "proven": False, "reason": "r"}},
-            4,
-            6,
-            "4 of 6 PROVEN; the fence is not proven; records are not proven",
+            5,
+            7,
+            "5 of 7 PROVEN; the fence is not proven; records are not proven",
         ),
     ],
 )
@@ -351,7 +363,7 @@ def test_a_report_with_all_checks_proven_has_nothing_open() -> None:
     rows = [{**row, "end": 4} for row in settled("PROVEN")]
     fence = {"fenced": True, "proven": True, "reason": "refused"}
     report = cutover_report(facts(barrier=barrier, settled=rows, fence=fence, audit=audited("PROVEN")))
-    assert report["evidence"] == {"proven": 6, "of": 6, "text": "PROVEN", "open": []}
+    assert report["evidence"] == {"proven": 7, "of": 7, "text": "PROVEN", "open": []}
     assert report["verdict"] == "PROVEN"
     assert "  evidence            PROVEN" in report_lines(report)
 

@@ -19,6 +19,7 @@ from ..names import Naming, flow_name
 from ..offsets.unreplicated import Unreplicated
 from ..resources.topics import TopicState
 from ..verdict import PROVEN, REFUTED, UNKNOWN, Finding
+from .undeclared_groups import UndeclaredGroup
 
 __all__ = [
     "CONTROLLED",
@@ -162,12 +163,8 @@ class Facts:
     rights: Sequence[str] | None = None
     #: Applications without a declared principal, where an authorizer runs: their rights are unknown.
     undeclared: Sequence[str] = ()
-    #: By alias, groups with committed offsets on the pair's topics that are not in the inventory.
-    undeclared_groups: Mapping[str, Sequence[str]] | None = None
-    #: Topics of the pair that each share group on ``x`` reads; None: unknown.
-    share_groups: Mapping[str, Sequence[str]] | None = None
-    #: Groups of the inventory that do not move.
-    local_groups: Sequence[str] = ()
+    #: Groups on ``x`` that do not move and use topics of the pair, or may use them.
+    undeclared_groups: Sequence[UndeclaredGroup] | None = None
     #: Why an application cannot be controlled.
     clients: Sequence[str] | None = None
     #: By the name of a part, why it is None.

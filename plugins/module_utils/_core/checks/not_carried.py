@@ -4,19 +4,19 @@
 """Finds what applications may need and replication does not carry, by the names of topics and groups.
 
 Sources: Confluent's and Karapace's default ``kafkastore.topic``, Kafka Streams' names of internal topics (KIP-216), the
-groups of Kafka Connect's sinks (``connect-`` and the connector's name), KIP-932 for share groups.
+groups of Kafka Connect's sinks (``connect-`` and the connector's name).
 
 Private to this collection: may change in any release.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from ..listing import first_few
 from ..names import is_internal
 
-__all__ = ["not_carried", "share_group_notes"]
+__all__ = ["not_carried"]
 
 _SCHEMAS = ("_schemas", "_confluent-schemas")
 _STATE = ("-changelog", "-repartition")
@@ -29,12 +29,11 @@ def not_carried(
     groups: Collection[str],
     originals: Collection[str],
     replicas: str = "",
-    shared: Mapping[str, Collection[str]] | None = None,
 ) -> list[str]:
     """Notes in words. None of them is a verdict.
 
     ``topics``: all names on ``alias``. ``groups``: the groups that move. ``originals``: the topics that are replicated.
-    ``replicas``: prefix of the replicas on ``alias``. ``shared``: the topics of the pair that each share group reads.
+    ``replicas``: prefix of the replicas on ``alias``.
     A schema registry or a sink that uses another cluster is not found.
     """
     there = set(topics)
@@ -59,7 +58,6 @@ def not_carried(
                 f'"{group}" is a Kafka Connect sink: create its connector on the workers of the other cluster; what it'
                 " wrote to other systems does not change"
             )
-    notes += share_group_notes(alias, shared or {})
     rest = sorted(
         name
         for name in there - reported - set(originals)
@@ -68,12 +66,3 @@ def not_carried(
     if rest:
         notes.append(f"{alias} has {len(rest)} topics that are not in the inventory: {first_few(rest)}")
     return notes
-
-
-def share_group_notes(alias: str, shared: Mapping[str, Collection[str]]) -> list[str]:
-    """One note for each share group. ``shared``: the topics of the pair that it reads."""
-    return [
-        f'"{group}" on {alias} is a share group ({", ".join(sorted(read))}): it is not moved, and'
-        " share.auto.offset.reset decides where it starts on the other cluster"
-        for group, read in sorted(shared.items())
-    ]

@@ -16,9 +16,10 @@ from ..journal.reads import reads_of
 from ..journal.runs import resume_command, unfinished_run
 from ..listing import first_few
 from ..names import naming_of
-from ..resources.groups import with_members
+from ..resources.groups import UNDESCRIBED, with_members
 from ..resources.scopes import scope_problems
 from ..verdict import PROVEN, UNKNOWN
+from .undeclared_groups import undeclared_problems
 
 __all__ = [
     "initial_offsets",
@@ -102,12 +103,20 @@ def judge_cutover(
         for row in status["undeclared_topics"]
     ]
     problems += scope_problems(status["out_of_scope"])
+    if status["undeclared_groups"] is None:
+        problems.append(f"Whether groups outside the inventory use topics of the pair on {active} was not observed.")
+    problems += undeclared_problems(status["undeclared_groups"] or (), active)
     if status["unjoined"] is None:
         problems.append("Whether patterns of the inventory match more than has joined the pair was not observed.")
     left = [row for row in status["unjoined"] or () if row["alias"] == active]
     problems += [_unjoined_problem(left, active)] if left else []
     problems += [_busy(busy[to], to)] if busy[to] else []
     rows = [row for row in status["groups"] if row["alias"] == active]
+    problems += [
+        f'Whether the group "{group}" has members on {active} is unknown, because it is not a classic or consumer group'
+        ". Run Kafka Streams with group.protocol=classic, or set mode: local for a group that stays."
+        for group in dict.fromkeys(row["group"] for row in rows if row["state"] == UNDESCRIBED)
+    ]
     unstarted = [row for row in rows if row["commit"] is None and row["read_to_end"] is None]
     # Without any committed offset, the whole group is named, and not each of its partitions.
     started = {row["group"] for row in rows if row["commit"] is not None}

@@ -16,6 +16,7 @@ from typing import Any
 from ..listing import first_few
 from ..offsets.skipped_records import skipped_in
 from ..partition import Partition
+from ..resources.groups import UNDESCRIBED
 from ..resources.task_failures import failed_text
 from ..resources.topic_ids import no_topic_id
 from ..resources.topics import BATCH_OVERHEAD, MIN_IN_SYNC, TopicState, refused_writes
@@ -583,7 +584,11 @@ def _translated(facts: Facts) -> Finding:
 def _movable(facts: Facts) -> Finding:
     if facts.refused is None:
         return _not_known(facts, "offsets")
-    return _none_of(list(facts.refused), f"a cutoff can move every committed offset on {facts.x}")
+    hidden = {row["group"] for row in facts.committed_offsets or () if row["state"] == UNDESCRIBED}
+    texts = [
+        f'whether "{group}" has members is unknown: it is not a classic or consumer group' for group in sorted(hidden)
+    ]
+    return _none_of([*texts, *facts.refused], f"a cutoff can move every committed offset on {facts.x}")
 
 
 def _still_held(facts: Facts) -> Finding:
@@ -617,13 +622,13 @@ def _none_after(facts: Facts) -> Finding:
 
 
 def _no_undeclared_groups(facts: Facts) -> Finding:
-    if facts.undeclared_groups is None or facts.undeclared_groups.get(facts.x) is None:
+    if facts.undeclared_groups is None:
         return _not_known(facts, "undeclared_groups")
-    if facts.share_groups is None:
-        return _not_known(facts, "share_groups")
-    texts = [f'"{group}" on {alias}' for alias, groups in facts.undeclared_groups.items() for group in groups]
-    shared = sorted(facts.share_groups.keys() - set(facts.local_groups))
-    texts += [f'"{group}" on {facts.x} (a share group, which is not moved)' for group in shared]
+    others = [row for row in facts.undeclared_groups if not row.declared_as]
+    texts = [
+        f'"{row.group}" on {row.alias}' + (" (not a classic or consumer group)" if row.state == UNDESCRIBED else "")
+        for row in others
+    ]
     return _none_of(texts, "every group that reads these topics is in the inventory")
 
 
@@ -970,8 +975,8 @@ CHECKS = (
         "undeclared_groups",
         "Is every group that reads these topics in the inventory?",
         _no_undeclared_groups,
-        "Add the group to kafka_dr_groups (mode: local if it stays on its cluster, and for a share group), or delete it"
-        " if it is unused. If a pattern takes it, run the playbook enable.",
+        "Add the group to kafka_dr_groups (mode: local if it stays on its cluster, and for a share group), name it in"
+        " kafka_dr_accept_undeclared, or delete it if it is unused. If a pattern takes it, run the playbook enable.",
         ("topics",),
     ),
     Check(
@@ -995,7 +1000,7 @@ CHECKS = (
         "Can a cutoff move every committed offset on {x} as it is now?",
         _movable,
         "Let the group continue to read, or commit an offset within the log. kafka_dr_group_lag: reread accepts that"
-        " records are read again.",
+        " records are read again. Run Kafka Streams with group.protocol=classic.",
         ("committed_offsets",),
         (CONTROLLED,),
     ),

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 from ..listing import first_few
 from ..names import Naming
+from ..resources.groups import UNDESCRIBED
 from ..schema import printable
 from .draft import Item
 from .observations import GroupUse, PairObservation
@@ -124,6 +125,8 @@ def _reason(name: str, use: GroupUse, topics: Collection[str]) -> str:
         return "a console consumer"
     if name.startswith(("__", "kafka-dr-")):
         return "internal"
+    if use.state is not None and use.state.state == UNDESCRIBED:
+        return "neither a classic nor a consumer group, so its members cannot be observed"
     return _STREAMS if is_streams(name, use, topics) else ""
 
 

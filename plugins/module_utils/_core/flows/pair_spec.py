@@ -25,6 +25,8 @@ DEFAULTS: Mapping[str, Any] = {
     "home": "",
     "groups": (),
     "group_topics": {},
+    "local_groups": (),
+    "accept_undeclared": (),
     "patterns": {},
     "policy": "default",
     "separator": ".",
@@ -70,6 +72,10 @@ class PairSpec:
     groups: tuple[str, ...]
     #: The originals that a group reads. A group without an entry reads the topics on which it has committed offsets.
     group_topics: Mapping[str, tuple[str, ...]]
+    #: Groups of the inventory that do not move.
+    local_groups: tuple[str, ...]
+    #: Groups outside the inventory that may stay at work on the cluster that the applications leave.
+    accepted_undeclared: tuple[str, ...]
     #: Patterns of the inventory by kind, ``topics`` and ``groups``. The fields of that name hold what they took.
     patterns: Mapping[str, tuple[NamePattern, ...]]
     naming: Naming
@@ -113,6 +119,8 @@ class PairSpec:
             topics=tuple(given["topics"]),
             groups=tuple(given["groups"]),
             group_topics={group: tuple(topics) for group, topics in given["group_topics"].items()},
+            local_groups=tuple(given["local_groups"]),
+            accepted_undeclared=tuple(given["accept_undeclared"]),
             patterns={kind: tuple(map(NamePattern.of, entries)) for kind, entries in given["patterns"].items()},
             naming=naming_of(given["policy"], given["separator"]),
             home=given["home"] or next(iter(clusters)),

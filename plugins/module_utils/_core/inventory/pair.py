@@ -95,6 +95,7 @@ RUN_VARIABLES = {
     "stall_timeout": Key("number"),
     "group_lag": Key(choices=("refuse", "reread")),
     "accept_skips": Key("names"),
+    "accept_undeclared": Key("names"),
     "applications_on": Key(),
     "copy_again": Key("names"),
     "checkpoint_timeout": Key("number", least=1, most=600),
@@ -177,7 +178,7 @@ _CLIENT_KEYS = {
 # Variables that are a list, or one line of text with commas.
 _NAME_LISTS = (
     *("accept_foreign_writers", "accept_skips", "accept_tail", "accept_expired", "accept_newer_keys"),
-    *("copy_again", "ready_accept"),
+    *("accept_undeclared", "copy_again", "ready_accept"),
 )
 _LISTS = {"topics": _TOPIC_KEYS, "groups": _GROUP_KEYS, "clients": _CLIENT_KEYS, "hooks": HOOK_KEYS}
 

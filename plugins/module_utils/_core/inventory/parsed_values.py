@@ -444,12 +444,16 @@ def _check_accepted_checks(pair: Mapping[str, Any]) -> list[str]:
 
 
 def _check_accepted_groups(pair: Mapping[str, Any]) -> list[str]:
-    """Unknown groups. A misspelt name would accept nothing, which would show only in the middle of a move."""
+    """Wrong groups. A misspelt name would accept nothing, which would show only in the middle of a move."""
     declared = [group["name"] for group in pair["groups"]]
     return [
         f'kafka_dr_accept_skips names "{name}", which is not in kafka_dr_groups.{nearest(name, declared)}'
         for name in names(pair["accept_skips"] or [])
         if name not in declared
+    ] + [
+        f'kafka_dr_accept_undeclared names "{name}", which is in kafka_dr_groups too. Remove it from one of them.'
+        for name in names(pair["accept_undeclared"] or [])
+        if name in declared
     ]
 
 

@@ -61,6 +61,8 @@ def rehearsal_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, A
             "clusters": {alias[name]: _cluster(cluster, keys) for name, cluster in pair["clusters"].items()},
             "topics": [_topic(pair)],
             "groups": [prefix + number for number in _GROUPS],
+            # What they read has been settled for the pair.
+            "accept_undeclared": [*pair["groups"], *pair["local_groups"], *pair["accept_undeclared"]],
             "clients": _clients(pair, options),
             "journal_topic": f"{prefix}journal-internal",
             "flow": pair["flow"],

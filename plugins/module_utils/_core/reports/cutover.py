@@ -13,7 +13,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ..ages import age_of
+from ..checks.departure import together
 from ..checks.preflight import unjoined_text
+from ..checks.undeclared_groups import stay_notes
 from ..cutover_types import needs_source
 from ..journal.runs import passed, resume_command, take_back_command
 from ..listing import first_few
@@ -106,7 +108,8 @@ def _never_processed(facts: Mapping[str, Any]) -> dict[str, Any] | None:
 
 def _not_checked(facts: Mapping[str, Any]) -> list[str]:
     audit = facts["audit"]
-    return ["record-by-record comparison of both clusters"] if audit is None else list(audit["not_checked"])
+    compared = ["record-by-record comparison of both clusters"] if audit is None else list(audit["not_checked"])
+    return [*compared, *stay_notes(facts["undeclared_groups"], facts["from"])]
 
 
 def _checkpoint_rereads(details: Sequence[Mapping[str, Any]]) -> int | None:
@@ -145,7 +148,9 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     arrived = [check_row(name, observation["verdict"], observation["reason"]) for name, observation in observed]
     if not needs_source(facts["type"]):
         return [_loss(facts["survey"]), _survived(facts), *arrived, _old_side(facts)]
+    departed = together(facts["departure"])
     checks = [_drained(facts), _committed_offsets(facts), *arrived]
+    checks.append(check_row("departure", departed.verdict, departed.reason))
     checks.append(_fence(facts))
     checks.append(_records(facts["audit"]))
     return checks

@@ -34,6 +34,7 @@ _SHORT = {
     "committed_offsets": "committed offsets are not proven",
     "first_write": "first writes were not observed on every topic",
     "groups": "groups were not observed",
+    "departure": "groups on the old cluster were not observed until the end",
     "fence": "the fence is not proven",
     "records": "records are not proven",
     "loss": "the loss is unknown",
@@ -130,6 +131,9 @@ def _how(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
         "committed_offsets": f"The page of the report lists each offset. Compare them: {verify}",
         "first_write": f"If the topic should have writes, check its producers: {status}",
         "groups": f"Check the consumers of these groups: {status}",
+        "departure": f"Stop these consumers on {report['from']}, then observe both clusters: {status}"
+        if refuted
+        else f"Observe the groups on both clusters: {status}",
         "active side": f"Observe both clusters: {status}",
     }.get(name, "See the next step.")
 

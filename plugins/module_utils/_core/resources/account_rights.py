@@ -93,7 +93,13 @@ def viewer_rights(place: Place) -> list[Right]:
         *_each((place.replicated_heartbeats,), "read", "all: the age of the last heartbeat"),
         *_each(heartbeats, "read", "all: the heartbeat of the flow of one application"),
         *_each(place.own, "read", "all: which cluster is active, and which run is at work"),
-        Right("topic", "__share_group_state", "read", "literal", "readiness, enable: name share groups"),
+        Right(
+            "topic",
+            "__share_group_state",
+            "read",
+            "literal",
+            "readiness, enable, moves: which topics share groups read",
+        ),
         *_each((*pair, *place.own), "describe_configs", "readiness, status: settings of the topic"),
         *_each((place.replicated_heartbeats,), "describe_configs", "readiness: all settings with one request"),
     ]

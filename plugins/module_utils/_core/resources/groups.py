@@ -12,7 +12,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,6 +24,7 @@ __all__ = [
     "ABSENT",
     "IDLE_STATES",
     "REBALANCING_STATES",
+    "UNDESCRIBED",
     "GroupPlan",
     "GroupState",
     "Member",
@@ -31,6 +32,8 @@ __all__ = [
     "Problem",
     "Seen",
     "active_problem",
+    "as_listed",
+    "contradicts",
     "distance",
     "failure_of",
     "members_named",
@@ -44,6 +47,8 @@ __all__ = [
 _SHOWN = 5
 _HINTS = {
     "group_active": "Stop its consumers (a killed one remains a member until its session time-out), then start again.",
+    "group_undescribed": "Run the application with a classic or consumer group. For Kafka Streams, set"
+    " group.protocol=classic.",
     "offset_out_of_range": "Translate the offset for this cluster, or choose one within the log.",
     "offset_lower": "Find out which process committed it. If the group has processed the records in between, keep the"
     " higher offset with -e kafka_dr_lower=keep (option lower). Otherwise set it back with -e kafka_dr_lower=lower.",
@@ -54,6 +59,9 @@ _HINTS = {
 }
 
 ABSENT = "DEAD"
+# The group exists, and the client library cannot describe its type. The library reports such a group as DEAD (R41).
+UNDESCRIBED = "UNDESCRIBED"
+_UNDESCRIBED = "members unknown: not a classic or consumer group"
 # Every other state is active, also UNKNOWN: groups of the new protocol report UNKNOWN while they rebalance.
 IDLE_STATES = ("EMPTY", ABSENT)
 # Members of the classic protocol are assigned nothing meanwhile.
@@ -84,7 +92,10 @@ class Member:
 
 @dataclass(frozen=True)
 class GroupState:
-    """A group as its coordinator describes it. The state ``DEAD`` means that the group does not exist."""
+    """A group as its coordinator describes it.
+
+    The state ``DEAD`` means that the group does not exist, ``UNDESCRIBED`` that nothing else is known of it.
+    """
 
     group: str
     state: str
@@ -102,6 +113,23 @@ class GroupState:
     def assigned(self) -> set[Partition]:
         """Partitions that are assigned to a member."""
         return {partition for member in self.members for partition in member.partitions}
+
+
+def as_listed(state: GroupState, listed: Mapping[str, str | None]) -> GroupState:
+    """Return the state that a description and a list of all groups show together (R41).
+
+    A description says ``DEAD`` of a group that does not exist, and of a group of a type that the client library cannot
+    describe. Only a list with the groups of every type distinguishes them. ``listed``: by group, the protocol type of
+    its members; None: it is of such a type. A group that was created between both reads is of the state UNKNOWN.
+    """
+    if state.state != ABSENT or state.group not in listed:
+        return state
+    return replace(state, state=UNDESCRIBED if listed[state.group] is None else "UNKNOWN", type=None)
+
+
+def contradicts(state: GroupState, commits: Collection[Partition]) -> bool:
+    """Whether the group has committed offsets although it does not exist: then one of both reads is wrong (R41)."""
+    return state.state == ABSENT and bool(commits)
 
 
 @dataclass(frozen=True)
@@ -285,6 +313,8 @@ def plan_group(group: str, wanted: Mapping[Partition, int], seen: Seen, lower: s
 
 def members_named(state: GroupState, shown: int = 3) -> str:
     """Client id and host of the first ``shown`` members, and the number of the others; "" without members."""
+    if state.state == UNDESCRIBED:
+        return _UNDESCRIBED
     named = [
         f"{member.client_id} on {member.host.lstrip('/')}"
         + (f", group.instance.id {member.instance}" if member.instance else "")
@@ -305,6 +335,11 @@ def active_problem(state: GroupState) -> list[Problem]:
     """Empty if the group has no members; else the problem, with its members."""
     if not state.active:
         return []
+    if state.state == UNDESCRIBED:
+        text = (
+            f'Whether the group "{state.group}" has members is unknown, because it is not a classic or consumer group.'
+        )
+        return [Problem("group_undescribed", text)]
     who = f": {members_named(state)}" if state.members else ""
     return [
         Problem(

@@ -14,23 +14,24 @@ from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
-from ..._core.checks.not_carried import share_group_notes
 from ..._core.checks.residence import SideEvidence, find_residence, missing_epochs, unsafe_journal
+from ..._core.checks.undeclared_groups import undescribed_notes
 from ..._core.cutover_types import needs_source
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.events import Event, merge
 from ..._core.journal.state import JournalState, fold
 from ..._core.partition import Partition, Ranges
+from ..._core.resources.groups import UNDESCRIBED
 from ..._core.resources.scopes import out_of_scope, scope_problems
 from ..._kafka import groups as kafka_groups
 from ..._kafka.latest import read_latest
-from ..._kafka.share_groups import share_groups
 from ..._kafka.topics import describe
 from ..._module import Result
 from ..connections.clusters import on_each
 from ..observation.groups import Groups, names_of
 from ..observation.pair import Pair
+from ..observation.undeclared_groups import undescribed_groups
 from .copies import read_copy
 
 __all__ = ["ResidenceRequest", "residence"]
@@ -60,7 +61,7 @@ def residence(request: ResidenceRequest) -> Result:
     observation = _Observation(request)
     result = Result()
     try:
-        result.warnings = observation.share_groups()
+        result.warnings = observation.undescribed_groups()
         result.extra = observation.run()
     except DrError as error:
         result.failure = error
@@ -89,6 +90,7 @@ class _Observation:
             # Applications may run on either cluster. The caller must end that run first.
             return self._found(state, state.active, "named by the journal")
         groups = on_each(self.pair.kafka, self._groups)
+        self._require_described(groups)
         self._require_scopes(groups)
         self._journaled = state.active
         self._grown = self._observe() if self._request.observe or self._needs_writes() else {}
@@ -147,27 +149,31 @@ class _Observation:
         kafka, names = self.pair.kafka[alias], self.pair.groups
         return kafka_groups.describe(kafka, names), kafka_groups.committed_offsets(kafka, names)
 
-    def share_groups(self) -> list[str]:
-        """Describe the share groups on the pair's topics, which no playbook moves. Refuse one that is to move."""
+    def undescribed_groups(self) -> list[str]:
+        """Describe the groups on the pair's topics that are neither classic nor consumer groups. They do not move."""
         texts = []
-        for alias, kafka in self.pair.kafka.items():
-            topics = [name for topic in self.pair.topics for name in self.pair.both_names(alias, topic)]
+        for alias in self.pair.kafka:
             try:
-                shared = share_groups(kafka, topics)
+                texts += undescribed_notes(undescribed_groups(self.pair, alias))
             except DrError as error:
-                texts.append(f"The share groups on {alias} are unknown: {error.message}")
-                continue
-            texts += share_group_notes(alias, shared)
-            declared = sorted(shared.keys() & set(self.pair.groups))
-            if declared:
-                raise DrError(
-                    "share_group_declared",
-                    f"{len(declared)} groups in kafka_dr_groups are share groups on {alias}, which have no committed"
-                    f" offsets to move: {', '.join(declared[:_SHOWN])}.",
-                    "Set mode: local for them in kafka_dr_groups, and choose where they start on the other cluster"
-                    " (share.auto.offset.reset of the group, or kafka-share-groups --reset-offsets).",
+                texts.append(
+                    f"Which groups on {alias} are neither classic nor consumer groups is unknown: {error.message}"
                 )
         return texts
+
+    def _require_described(self, groups: Mapping[str, Groups]) -> None:
+        """Refuse groups that are to move and whose members and state nothing here can read (R41)."""
+        for alias, (states, _commits) in groups.items():
+            declared = sorted(group for group, state in states.items() if state.state == UNDESCRIBED)
+            if declared:
+                raise DrError(
+                    "group_undescribed",
+                    f"{len(declared)} groups in kafka_dr_groups are neither classic nor consumer groups on {alias}, so"
+                    f" it is unknown whether they have members: {', '.join(declared[:_SHOWN])}.",
+                    "Run Kafka Streams with group.protocol=classic. For a share group, or one that stays, set mode:"
+                    " local in kafka_dr_groups, and choose where it starts on the other cluster (for a share group,"
+                    " share.auto.offset.reset or kafka-share-groups --reset-offsets).",
+                )
 
     def _require_scopes(self, groups: Mapping[str, Groups]) -> None:
         rows = []

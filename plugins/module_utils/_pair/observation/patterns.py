@@ -36,13 +36,14 @@ def matches(kafka: Kafka, pair: PairSpec, alias: str) -> Matches:
     """Return what the patterns of ``pair`` take on the cluster ``alias``.
 
     Of the groups, those with a committed offset on a topic of the pair, or on a topic that a pattern takes. Raises
-    ``not_authorized`` if the cluster hides topics from this account: a pattern would silently leave them out.
+    ``not_authorized`` if the cluster hides topics or groups from this account: a pattern would silently leave them out.
     """
     require_all_visible(kafka)
     by_topic, by_group = pair.patterns.get("topics", ()), pair.patterns.get("groups", ())
     topics = taken(by_topic, candidate_topics(kafka, pair)) if by_topic else []
     if not by_group:
         return Matches(topics, [])
+    kafka_groups.require_all_groups_visible(kafka)
     groups = taken(by_group, group_candidates(kafka_groups.names(kafka)))
     originals = {*pair.topics, *topics}
     others = [other for other in pair.clusters if other != alias]

@@ -32,6 +32,7 @@ from .foreign_writers import foreign_records, replication_loop
 from .groups import GroupStatus, observe_groups, observe_readers
 from .pair import Pair
 from .patterns import unjoined
+from .undeclared_groups import UndeclaredGroups
 
 __all__ = ["StatusRequest", "flow_row", "group_rows", "judged_flows", "status"]
 
@@ -67,6 +68,8 @@ class StatusRequest:
     request_timeout: float
     #: Log ends at the barrier by topic and partition, to find records that were written after it.
     barrier_ends: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    #: Alias on which groups outside the inventory are observed twice; "": they are not observed.
+    undeclared_on: str = ""
 
 
 def status(request: StatusRequest, pair: Pair | None = None) -> Result:
@@ -165,12 +168,14 @@ class _FailedSince:
 
 
 def _once(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
+    others = UndeclaredGroups(pair, request.undeclared_on) if request.undeclared_on else None
     on_each(pair.kafka, pair.partitions)
     # At the same time, because a busy worker takes seconds to return the stored offsets.
     view, groups = both(lambda: _flowing_view(pair, moving_limit=_MOVING_LIMIT), lambda: _assigned_groups(pair))
     view.update(_group_parts(groups))
     # Not in waits: they run while applications are stopped.
     view["unjoined"] = [row for source in _sources(pair) for row in unjoined(pair.kafka[source], pair.spec, source)]
+    view["undeclared_groups"] = None if others is None else [row.as_dict() for row in others.again()]
     return Waited("done", view, 0.0, 1)
 
 
@@ -540,6 +545,7 @@ def _view(
         "missing": missing,
         "not_observed": [],
         "unjoined": None,
+        "undeclared_groups": None,
         "competing_flows": None,
         "flows": [flow_row(observation, finding) for observation, finding in judged],
         **_group_parts(groups),

@@ -8,12 +8,13 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 
 from ..._core.checks.not_carried import not_carried
 from ..._core.checks.readiness import SETTINGS
+from ..._core.checks.undeclared_groups import UndeclaredGroup, undescribed_notes
 from ..._core.errors import DrError
 from ..._core.journal.events import Event, merge
 from ..._core.journal.state import JournalState, fold
@@ -22,7 +23,6 @@ from ..._core.resources.topics import TopicState
 from ..._engines.opening import open_engine
 from ..._kafka import acls
 from ..._kafka.client import Kafka
-from ..._kafka.share_groups import share_groups
 from ..._kafka.topics import describe, remember, require_all_visible
 from ..._kafka.topics import names as topic_names
 from ..connections.clusters import connect_one, on_each, refuse_same_cluster
@@ -136,17 +136,13 @@ class Clusters:
             raise
         return [acl.sentence() for acl in dict.fromkeys(wanted) if not granted(acl, existing)], nameless
 
-    def share_groups(self, alias: str) -> dict[str, list[str]]:
-        """Return the topics of the pair that each share group on ``alias`` reads, originals and replicas."""
-        return share_groups(self.kafka[alias], self.replicated(alias))
-
-    def not_carried(self, left: str, shared: Mapping[str, Sequence[str]] | None) -> list[str]:
+    def not_carried(self, left: str, others: Sequence[UndeclaredGroup]) -> list[str]:
         """Return what applications may need that Kafka does not replicate, from the names of all topics on ``left``.
 
-        ``shared``: as ``share_groups`` returns it; None: unknown.
+        ``others``: the groups that do not move.
         """
         naming = self.pair.naming
         replicas = "" if naming.keeps_names else naming.replica(self.other(left), "")
         require_all_visible(self.kafka[left])
         names, pair = topic_names(self.kafka[left]), self.pair
-        return not_carried(left, names, pair.groups, pair.topics, replicas, shared)
+        return not_carried(left, names, pair.groups, pair.topics, replicas) + undescribed_notes(others)

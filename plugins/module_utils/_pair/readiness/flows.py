@@ -23,7 +23,6 @@ from ..._core.offsets.replication_gates import open_transaction
 from ..._core.resources.topic_filters import Filter, left_out
 from ..._core.verdict import PROVEN
 from ..._core.waiting import Bounds
-from ..._kafka import groups as kafka_groups
 from ..._kafka.records import first_data_records
 from ..connections.engines import Opened
 from ..flows.restart import replica_starts
@@ -33,6 +32,7 @@ from ..observation.groups import GroupStatus
 from ..observation.pair import Pair
 from ..observation.snapshot import PairSnapshot, capture, flow_in, groups_in, take_snapshot, unwrap
 from ..observation.status import flow_row, group_rows, judged_flows
+from ..observation.undeclared_groups import undeclared_groups
 from ..observation.unreplicated import unreplicated
 from ..offsets.disaster_barrier import survey
 from ..offsets.evidence import of_snapshot
@@ -97,7 +97,7 @@ class Move:
             for flow, observation in zip(flows, observations, strict=True)
         }
         works["committed_offsets"] = lambda: self._groups(unwrap(seen["groups"]))
-        works["undeclared_groups"] = self._undeclared_groups
+        works["undeclared_groups"] = lambda: undeclared_groups(pair, self.x)
         works["rivals"] = self._competing_flows
         works["offsets"] = lambda: self._offsets(unwrap(snapshot), observations, unwrap(seen["groups"]))
         works["survey"] = lambda: predicted_disaster(
@@ -221,15 +221,6 @@ class Move:
             ],
             "out_of_scope": [row for observation in observations.values() for row in observation.out_of_scope],
         }
-
-    def _undeclared_groups(self) -> dict[str, list[str]]:
-        """Name the groups outside the inventory that have committed offsets on the pair's topics on ``x``."""
-        kafka = self._pair.kafka[self.x]
-        known = {*self._pair.groups, *self._request.local_groups}
-        others = [name for name in kafka_groups.names(kafka) if name not in known]
-        offsets_by_group = kafka_groups.committed_offsets(kafka, others) if others else {}
-        ours = set(self._pair.topics)
-        return {self.x: sorted(name for name in others if ours & {topic for topic, _index in offsets_by_group[name]})}
 
     def _offsets(
         self,

@@ -25,8 +25,6 @@ class ReadinessRequest:
     pair: PairSpec
     #: Alias of the cluster to move to; "": the one where the applications do not live.
     to: str
-    #: Groups of the inventory that do not move.
-    local_groups: Sequence[str]
     #: Applications with ``name``, ``role``, ``group`` and ``principal``.
     applications: Sequence[Mapping[str, Any]]
     #: Topics that each application writes and reads, by alias and application.

@@ -59,7 +59,9 @@ def readiness(request: ReadinessRequest, check: bool) -> Result:
     report["durations"] = took
     there = facts.x in clusters.kafka
     report["not_carried"] = (
-        parts.one("not_carried", partial(clusters.not_carried, facts.x, facts.share_groups)) if there else None
+        parts.one("not_carried", partial(clusters.not_carried, facts.x, facts.undeclared_groups or ()))
+        if there
+        else None
     )
     history = keep_observation(clusters.kafka, pair, report, request.keep and not check)
     report.update(
@@ -130,8 +132,6 @@ def _facts(
             for alias in kafka
         },
         brokers={alias: one.brokers for alias, one in kafka.items()},
-        share_groups=parts.one("share_groups", partial(clusters.share_groups, x)) if x in kafka else None,
-        local_groups=list(request.local_groups),
         rights=None if rights is None else rights[0],
         unjoined=parts.one("pattern_matches", lambda: unjoined(kafka[x], pair, x)) if x in kafka else None,
         undeclared=() if rights is None else rights[1],

@@ -1,0 +1,67 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Is a group that moved at work on the cluster that was left, after the point of no return? (R41)
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from ..listing import first_few
+from ..partition import Partition
+from ..resources.groups import GroupState, members_named
+from ..verdict import NOT_APPLICABLE, PROVEN, REFUTED, UNKNOWN, Finding, combine
+
+__all__ = ["judge_departure", "together"]
+
+Commits = Mapping[str, Mapping[Partition, int]]
+
+
+def judge_departure(
+    left: str,
+    states: Mapping[str, GroupState],
+    commits: Commits,
+    before: Commits,
+    synced: Collection[str],
+    group_sync: str,
+) -> Finding:
+    """One look at the groups that moved, on the cluster ``left``.
+
+    ``before``: their committed offsets at the barrier. ``synced``: topics on which MirrorMaker 2's group sync commits
+    toward ``left``. ``group_sync``: ``stopped``; ``running``: changed offsets there show nothing; or ``unknown``.
+    """
+    if not states:
+        return Finding(NOT_APPLICABLE, "no group moved")
+    found = [f'"{group}" has members ({members_named(one)})' for group, one in sorted(states.items()) if one.members]
+    changed = [
+        (key, f'"{group}" committed {now} on {key}, after {"none" if then is None else then} at the barrier')
+        for group in sorted(states)
+        for key, now in sorted(commits[group].items())
+        if (then := before.get(group, {}).get(key)) != now
+    ]
+    found += [text for key, text in changed if group_sync == "stopped" or key.topic not in synced]
+    if found:
+        return Finding(REFUTED, f"at work on {left} after the point of no return: {first_few(found, separator='; ')}")
+    unclear = sorted(f'"{group}" ({one.state})' for group, one in states.items() if one.active)
+    unclear += [f"{text}, which may be group sync" for key, text in changed if group_sync == "unknown"]
+    # A group of which the barrier holds nothing was not observed there.
+    unclear += sorted(f'"{group}" (no committed offsets in the barrier)' for group in states.keys() - before.keys())
+    if unclear:
+        return Finding(UNKNOWN, f"it is unknown whether these groups are at work on {left}: {first_few(unclear)}")
+    return Finding(
+        PROVEN, f"{len(states)} groups have no members on {left} and have committed nothing there since the barrier"
+    )
+
+
+def together(looks: Sequence[Mapping[str, Any] | None]) -> Finding:
+    """The finding of all looks between the point of no return and the end. None: a look that was not taken."""
+    taken = [look for look in looks if look]
+    verdicts = [str(look["verdict"]) for look in taken]
+    if not taken or (len(taken) < len(looks) and REFUTED not in verdicts):
+        return Finding(UNKNOWN, "the groups on the cluster that was left were not observed until the end")
+    verdict = combine(verdicts) if set(verdicts) != {NOT_APPLICABLE} else NOT_APPLICABLE
+    return Finding(verdict, next(str(look["reason"]) for look in taken if look["verdict"] == verdict))

@@ -1,0 +1,99 @@
+#!/usr/bin/python
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Verify that no group that moved is at work on the cluster that was left."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: dr_departure_info
+short_description: Verify that no group that moved is at work on the cluster that was left (internal step)
+version_added: 1.0.0
+description:
+  - C(roles/cutover/tasks/departure.yml) calls this module, after the point of no return.
+  - Reads the members and committed offsets of the groups on O(leave) once, and compares the offsets with those at the
+    barrier. A cluster that does not respond results in UNKNOWN and does not fail the task.
+extends_documentation_fragment:
+  - switchback.kafka_dr.pair.spec
+  - switchback.kafka_dr.attributes.info_module
+  - switchback.kafka_dr.confluent_kafka
+  - switchback.kafka_dr.internal
+options:
+  leave:
+    description: Alias of the cluster that was left. The module reads only this cluster.
+    type: str
+    required: true
+  barrier_offsets:
+    description: Committed offsets at the barrier, by group, topic and partition.
+    type: dict
+    required: true
+  group_sync:
+    description:
+      - Whether the flow toward O(leave) commits offsets there by now. With V(running), changed offsets on its replicas
+        show nothing. With V(unknown), they result in UNKNOWN.
+    type: str
+    choices: [stopped, running, unknown]
+    required: true
+seealso:
+  - module: switchback.kafka_dr.dr_arrival_info
+author:
+  - switchback.kafka_dr contributors (@switchback)
+"""
+
+EXAMPLES = r"""
+- name: Verify that no group is at work on P any more
+  switchback.kafka_dr.dr_departure_info:
+    pair: "{{ kafka_dr_pair.spec }}"
+    leave: P
+    barrier_offsets: {settlement: {Payments: {"0": 1214}}}
+    group_sync: stopped
+"""
+
+RETURN = r"""
+departure:
+  description: C(verdict) (PROVEN, REFUTED, UNKNOWN, or NOT_APPLICABLE without groups) and C(reason).
+  returned: always
+  type: dict
+  sample: {verdict: PROVEN, reason: 1 groups have no members on P and have committed nothing there since the barrier}
+"""
+
+from ansible.module_utils.basic import AnsibleModule
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.departure import (
+    DepartureRequest,
+    departure,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
+
+SPEC = ArgumentSpec(
+    {
+        "leave": {"type": "str", "required": True},
+        "barrier_offsets": {"type": "dict", "required": True},
+        "group_sync": {"type": "str", "choices": ["stopped", "running", "unknown"], "required": True},
+    }
+).merge(pair_option())
+
+
+def work(module: AnsibleModule) -> Result:
+    """Observe the groups once, and judge what they show."""
+    params = module.params
+    return departure(
+        DepartureRequest(
+            pair=pair_spec(params),
+            leave=params["leave"],
+            barrier_offsets=params["barrier_offsets"],
+            group_sync=params["group_sync"],
+            request_timeout=params["request_timeout"],
+        )
+    )
+
+
+def main() -> None:
+    """Run the module."""
+    run(SPEC.create_module(), work)
+
+
+if __name__ == "__main__":
+    main()
