@@ -215,6 +215,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
         'kafka_dr_accept_foreign_writers names the unknown topic "Paymets". Did you mean',
     ),
     (changed(accept_tail=[{"name": "Payments"}]), "kafka_dr_accept_tail must be a list of names"),
+    (changed(drop=["Payments"]), 'kafka_dr_drop names "Payments", which kafka_dr_topics lists.'),
+    (changed(drop="gone, settlement"), 'kafka_dr_drop names "settlement", which kafka_dr_groups lists.'),
     (changed(ready_accept=["no_such"]), 'kafka_dr_ready_accept names the unknown check "no_such"'),
     (changed(audit_accept={"Paymets": ["FOREIGN"]}), 'kafka_dr_audit_accept names the unknown topic "Paymets"'),
     (
@@ -333,6 +335,7 @@ AFTER = {
     "audit_accept": {"topics"},
     "clients": {"groups", "topics"},
     "clusters": {"engine"},
+    "drop": {"groups", "topics"},
     "engine": {"clusters"},
     "fence_logins": {"clients"},
     "flow": {"engine", "groups", "topics"},
@@ -489,7 +492,8 @@ def test_a_local_group_appears_in_no_derived_value(more: dict[str, Any]) -> None
     """R8: MirrorMaker 2, SRM, translation and commits never get the name of a group that is on both clusters."""
     pair = laid_out(derive_pair(changed(**more)))
     denied = {("lists", alias, "always", "denied") for alias in pair["clusters"] if more.get("engine") == "srm"}
-    assert places(pair, "probe") == {("local_groups",)} | denied
+    # The spec has it so that a group which becomes local is not taken for one that was forgotten (R42).
+    assert places(pair, "probe") == {("local_groups",), ("spec", "local_groups")} | denied
     assert {"groups"} <= {at[0] for at in places(pair, "settlement")}
 
 

@@ -21,6 +21,7 @@ _PLACEHOLDER = {"name": "discover", "partitions": 1}
 # They name topics, groups, applications or each other, so an inventory without topics cannot have them.
 _DEPENDENT = (
     *("topics", "groups", "clients", "hooks", "adopt", "application", "fence_logins", "audit_accept", "copy_again"),
+    "drop",
     *("accept_skips", "accept_foreign_writers", "accept_tail", "accept_expired", "accept_newer_keys"),
 )
 

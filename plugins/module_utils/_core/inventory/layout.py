@@ -90,7 +90,10 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
 
 def pair_option(pair: Mapping[str, Any]) -> dict[str, Any]:
     """The input of ``PairSpec.of``, without applications and their commands."""
-    same = ("name", "clusters", "groups", "group_topics", "policy", "separator", "home", "application", "parts", "flow")
+    same = (
+        *("name", "clusters", "groups", "group_topics", "local_groups", "policy", "separator", "home", "application"),
+        *("parts", "flow", "drop"),
+    )
     return {
         **{key: pair[key] for key in same},
         "topics": [topic["name"] for topic in pair["topics"]],

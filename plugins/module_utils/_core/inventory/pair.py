@@ -97,6 +97,7 @@ RUN_VARIABLES = {
     "accept_skips": Key("names"),
     "applications_on": Key(),
     "copy_again": Key("names"),
+    "drop": Key("names"),
     "checkpoint_timeout": Key("number", least=1, most=600),
     "accept_foreign_writers": Key("names"),
     "accept_tail": Key("names"),
@@ -177,7 +178,7 @@ _CLIENT_KEYS = {
 # Variables that are a list, or one line of text with commas.
 _NAME_LISTS = (
     *("accept_foreign_writers", "accept_skips", "accept_tail", "accept_expired", "accept_newer_keys"),
-    *("copy_again", "ready_accept"),
+    *("copy_again", "drop", "ready_accept"),
 )
 _LISTS = {"topics": _TOPIC_KEYS, "groups": _GROUP_KEYS, "clients": _CLIENT_KEYS, "hooks": HOOK_KEYS}
 

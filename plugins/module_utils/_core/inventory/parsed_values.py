@@ -439,6 +439,20 @@ def _check_accepted_topics(pair: Mapping[str, Any]) -> list[str]:
     return [text for variable in _ACCEPTED_TOPICS for text in _unknown(variable, pair[variable], known, "topic")]
 
 
+def _check_drop(pair: Mapping[str, Any]) -> list[str]:
+    """A name that the inventory lists and lets leave the pair: one of both is a mistake."""
+    kinds = {
+        "topics": {topic["name"] for topic in pair["topics"]},
+        "groups": {group["name"] for group in pair["groups"] if group["mode"] == "moved"},
+    }
+    return [
+        f'kafka_dr_drop names "{name}", which kafka_dr_{kind} lists. Remove it from one of them.'
+        for kind, listed in kinds.items()
+        for name in names(pair["drop"] or [])
+        if name in listed
+    ]
+
+
 def _check_accepted_checks(pair: Mapping[str, Any]) -> list[str]:
     return _unknown("ready_accept", pair["ready_accept"], {check.name for check in CHECKS}, "check")
 
@@ -507,6 +521,7 @@ VALUE_CHECKS: tuple[tuple[str, Callable[[Mapping[str, Any]], list[str]]], ...] =
     ("", _check_groups),
     ("", _check_applications),
     ("topics clusters policy separator", _check_accepted_topics),
+    ("", _check_drop),
     ("", _check_accepted_checks),
     ("groups", _check_accepted_groups),
     ("topics", _check_audit_accept),
