@@ -93,8 +93,7 @@ class Membership:
         if self.leaving:
             names = sorted({member.name for member in self.leaving})
             sentences += [
-                f"{_count(len(self.leaving))} of the pair {self.pair} {'is' if len(self.leaving) == 1 else 'are'} not in"
-                " this inventory:"
+                f"{_count(len(self.leaving), self.pair)} not in this inventory:"
                 f" {first_few(self.texts()[len(self.exchanged) :], _SHOWN, '; ')}. {_LEAVES}",
                 "Add them to kafka_dr_topics and kafka_dr_groups. If they belong to another team, your topics need a"
                 " pair of their own: name an application for each topic (docs/applications.md), or choose other aliases"
@@ -152,8 +151,8 @@ def membership(
     )
 
 
-def _count(number: int) -> str:
-    return f"{number} member{'' if number == 1 else 's'}"
+def _count(number: int, pair: str) -> str:
+    return f"1 member of the pair {pair} is" if number == 1 else f"{number} members of the pair {pair} are"
 
 
 def _named(members: Sequence[Omitted]) -> str:

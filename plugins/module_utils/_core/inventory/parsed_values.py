@@ -19,6 +19,7 @@ from ..._engines.finding import engine_inventory
 from ..checks.readiness import CHECKS
 from ..errors import DrError
 from ..names import HEARTBEATS, STATE_TOPIC, Naming, is_internal, naming_of, salvage_topic
+from ..redaction import without_login
 from ..resources.connector_settings import FLOW_SETTINGS, as_text
 from ..resources.topic_filters import filters_of
 from ..schema import names, nearest, one_line
@@ -96,9 +97,9 @@ def _check_connections(pair: Mapping[str, Any]) -> list[str]:
         where = f"kafka_dr_clusters.{alias}"
         found = addresses(cluster["bootstrap_servers"])
         if found is None:
+            shown = one_line(without_login(cluster["bootstrap_servers"]))
             problems.append(
-                f'{where}.bootstrap_servers is "{one_line(cluster["bootstrap_servers"])}", wanted host:port, or'
-                " several of them separated by commas."
+                f'{where}.bootstrap_servers is "{shown}", wanted host:port, or several of them separated by commas.'
             )
         # Another check reports values that are equal as a whole.
         same = [address for address in found or [] if address in seen and seen[address] != alias]
