@@ -15,7 +15,7 @@ from typing import Any
 
 from .._core.changes import Change
 from .._core.errors import DrError
-from .._core.redaction import is_secret, looks_secret
+from .._core.redaction import is_secret, looks_secret, without_forms
 from .._core.redaction import shown as masked_value
 from .replication_config import Edit, edit, meaning, parse
 from .shapes import Property

@@ -11,14 +11,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from ..._engines.finding import DEFAULT, engine_inventory, engines, inventories
 from ..._engines.inventory import STEPS, Check, EngineInventory
 from ..errors import DrError
 from ..names import CONNECTORS, JOURNAL_TOPIC, POLICIES, STATE_TOPIC, Naming, flow_name, is_internal, naming_of
-from ..redaction import names_of, without_secrets
+from ..redaction import without_forms
 from ..resources.account_rights import ACCOUNTS
 from ..resources.retention import without_retention
 from ..schema import Key, check_mapping, is_set, nearest, printable
@@ -214,11 +213,10 @@ def derive_pair(
     # Last, on the selected application only: a missing host of one application must not stop another one.
     problems += check_hosts(pair, hosts) if hosts is not None else []
     if problems:
-        # A problem shows the value that was found.
-        mask = partial(without_secrets, names=names_of(given))
         raise DrError(
             "inventory_invalid",
-            "The inventory is not usable: " + " ".join(printable(mask(text)) for text in dict.fromkeys(problems)),
+            "The inventory is not usable: "
+            + " ".join(printable(without_forms(text)) for text in dict.fromkeys(problems)),
             "Nothing was changed. See the inventory reference in docs/inventory.md.",
         )
     return _derived(pair)
