@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -138,56 +138,68 @@ def without_login(address: str) -> str:
 
 def secrets_of(value: Any) -> set[str]:
     """Every secret in the data: below the name of a secret, quoted in a JAAS line, in a PEM block, or in an address."""
-    return set(_Finder(value).secrets(value))
+    finder = _Finder(value)
+    finder.walk(value)
+    return finder.found
 
 
 class _Finder:
-    """Finds secrets. The names of topics and groups are looked up only if one of them is the name of a secret."""
+    """Finds secrets. The names of topics and groups are looked up only if one of them is the name of a secret.
+
+    Modules call it with all their arguments, which may be rows of many partitions. So it copies nothing.
+    """
 
     def __init__(self, whole: Any) -> None:
         self._whole = whole
+        self.found: set[str] = set()
 
     @cached_property
     def _names(self) -> set[str]:
         return names_of(self._whole)
 
-    def secrets(self, value: Any) -> Iterator[str]:
-        if isinstance(value, Mapping):
-            named = {key for key in value if is_secret(str(key))}
-            if named and _keyed_by_names(value, self._names):
-                named = set()
+    def walk(self, value: Any) -> None:
+        if isinstance(value, str):
+            if ("://" in value and "@" in value) or _PEM in value:
+                self.found |= {match["word"] for match in _LOGIN.finditer(value)} | _of_blocks(value)
+        elif isinstance(value, Mapping):
             for key, inner in value.items():
-                yield from _of_secret(inner) if key in named else self.secrets(inner)
+                if is_secret(str(key)) and not self._is_name(key, inner, value):
+                    self.found |= _of_secret(inner)
+                else:
+                    self.walk(inner)
         elif isinstance(value, list | tuple):
             for inner in value:
-                yield from self.secrets(inner)
-        elif isinstance(value, str):
-            if "://" in value:
-                yield from (match["word"] for match in _LOGIN.finditer(value))
-            yield from _of_blocks(value)
+                self.walk(inner)
+
+    def _is_name(self, key: Any, inner: Any, mapping: Mapping[Any, Any]) -> bool:
+        """Whether the key is a topic or group. What is below it counts only if it holds text."""
+        return not _may_be_secret(inner) or _keyed_by_names(mapping, self._names)
 
 
 def names_of(value: Any) -> set[str]:
     """Names of topics and groups in the data: below keys such as ``topics``, ``kafka_dr_groups`` and ``topic``."""
-    return set(_names(value, False))
+    found: set[str] = set()
+    _add_names(value, False, found)
+    return found
 
 
-def _names(value: Any, below: bool) -> Iterator[str]:
+def _add_names(value: Any, below: bool, found: set[str]) -> None:
     """``below``: the value belongs to a key such as ``topics``. The keys of a mapping there are names."""
-    if isinstance(value, Mapping):
+    if isinstance(value, str):
+        if below:
+            found.add(value)
+    elif isinstance(value, Mapping):
         for key, inner in value.items():
             if below:
-                yield str(key)
-            yield from _names(inner, _holds_names(str(key)))
+                found.add(str(key))
+            _add_names(inner, _holds_names(str(key)), found)
     elif isinstance(value, list | tuple):
         for inner in value:
             if isinstance(inner, Mapping):
-                yield from _names({key: one for key, one in inner.items() if key != "name"}, False)
-                yield from _names(inner.get("name"), below)
+                for key, one in inner.items():
+                    _add_names(one, below if key == "name" else _holds_names(str(key)), found)
             else:
-                yield from _names(inner, below)
-    elif below and isinstance(value, str):
-        yield value
+                _add_names(inner, below, found)
 
 
 @lru_cache(maxsize=4096)
