@@ -212,8 +212,9 @@ modules: setup
 
 # Two thirds of the time of the long tests. For what they cover, Molecule has a scenario (aiven, identity, secure, srm), or
 # tests/integration has cases (adoption, records without a timestamp, ownership, offsets), or tests/kubernetes has (strimzi, workloads).
-LONGEST := $(patsubst %,tests/playbooks/test_%.py,absence adopt aiven aiven_fence answers_again applications awx_load awx_lost brokers copy_again dead_worker demo discover evidence exact \
-	frozen identity least_privilege logins one_replica patterns predictions processor rebuild records_gone rehearse secure shapes srm strimzi \
+LONGEST := $(patsubst %,tests/playbooks/test_%.py,absence adopt aiven aiven_fence answers_again applications awx_load awx_lost brokers copy_again dead_worker demo discover evidence \
+	exact frozen hidden identity least_privilege logins one_replica patterns predictions processor rebuild records_gone rehearse \
+	secure shapes srm strimzi \
 	untimed verify versions workloads)
 
 # One test of ten minutes, and a file of fifteen: at the end they would leave half the machine idle.

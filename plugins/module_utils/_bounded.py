@@ -19,6 +19,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from tempfile import TemporaryFile
 
+from ._core.redaction import without_secrets
+
 __all__ = ["Ended", "last_lines", "run_bounded"]
 
 _GRACE = 3.0
@@ -108,7 +110,8 @@ def _is_there(group: int) -> bool:
 
 
 def last_lines(*outputs: str) -> str:
-    """Join the last lines of the outputs to one line, without usage texts and frames of a Java stack trace."""
+    """Join the last lines of the outputs to one line, without usage texts, Java stack frames and secrets."""
+    outputs = tuple(map(without_secrets, outputs))
     lines = [line.strip() for output in outputs for line in _USAGE.sub("", output).splitlines() if line.strip()]
     lines = lines or [line.strip() for output in outputs for line in output.splitlines() if line.strip()]
     messages = [line for line in lines if not re.match(r"at [\w.$]+\(|\.\.\. \d+ more", line)]

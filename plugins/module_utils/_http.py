@@ -24,6 +24,7 @@ from ansible.module_utils.urls import ConnectionError as TlsSetupError
 from ansible.module_utils.urls import Request, make_context
 
 from ._core.errors import DrError, Unreachable
+from ._core.redaction import without_login, without_secrets
 from ._core.schema import Key, check_mapping
 from ._files import require_file
 from ._guard import require_ownership
@@ -223,8 +224,8 @@ def quoted(*segments: str) -> str:
 
 
 def one_line(text: str) -> str:
-    """Shorten ``text`` for a message: one line of at most 500 characters."""
-    line = " ".join(text.split())
+    """Shorten ``text`` for a message: one line of at most 500 characters, without secrets."""
+    line = " ".join(without_secrets(text).split())
     return line if len(line) <= 500 else line[:497] + "..."
 
 
@@ -237,7 +238,7 @@ def checked_url(peer: Peer, url: str) -> str:
     except ValueError:  # the port is not a number
         raise DrError(code, f"The port in {option} is not a number.", f"Use an address like {peer.example}.") from None
     if wrong or parts.query or parts.fragment:
-        shown = parts.hostname or url
+        shown = parts.hostname or without_login(url)
         text = f'{option} is not an address of {peer.what}: "{shown}".'
         raise DrError(code, text, f"Use an address like {peer.example}.")
     if parts.username or parts.password:

@@ -17,11 +17,12 @@ from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.common.parameters import remove_values
+from ansible.module_utils.common.validation import check_type_dict
 
 from ._core.changes import Outcome, diff_of
 from ._core.compressed import compress_at, expand, json_text
 from ._core.errors import DrError, with_alias
-from ._core.security import is_secret
+from ._core.redaction import names_of, redacted, secrets_of, without_forms
 from ._core.waiting import Bounds
 
 __all__ = [
@@ -33,7 +34,6 @@ __all__ = [
     "connect_options",
     "kafka_options",
     "run",
-    "secret_values",
     "wait_options",
 ]
 
@@ -73,7 +73,8 @@ class ArgumentSpec:
 class _Module(AnsibleModule):  # type: ignore[misc]  # Ansible has no types
     """Takes compressed rows, and neither logs nor returns the rows that it was given.
 
-    Masks secrets in free-form dictionaries too, because the constructor of AnsibleModule logs all arguments.
+    Masks secrets in free-form dictionaries too, because the constructor of AnsibleModule logs and returns all arguments
+    (R44).
     """
 
     params: dict[str, Any]
@@ -87,18 +88,34 @@ class _Module(AnsibleModule):  # type: ignore[misc]  # Ansible has no types
         super()._load_params()
         # An option that is compressed as a whole has a type.
         self.params = {name: expand(value) if isinstance(value, str) else value for name, value in self.params.items()}
+        # Before the arguments are checked: a refusal returns them, too.
+        self.no_log_values |= secrets_of({name: self._parsed(name, value) for name, value in self.params.items()})
+
+    def _parsed(self, name: str, value: Any) -> Any:
+        """A dictionary that was given as text, in JSON or as key=value."""
+        if not isinstance(value, str) or self.argument_spec.get(name, {}).get("type") != "dict":
+            return value
+        try:
+            return check_type_dict(value)
+        except TypeError:
+            return value
 
     def _log_invocation(self) -> None:
-        self.no_log_values |= secret_values(self.params)
         given, self.params = self.params, self._shown()
         super()._log_invocation()
         self.params = given
 
+    def warn(self, warning: str, *args: Any, **kwargs: Any) -> None:
+        """Add a warning to the result, without secrets: Ansible may show it at once."""
+        super().warn(remove_values(without_forms(warning), self.no_log_values), *args, **kwargs)
+
     def _return_formatted(self, kwargs: dict[str, Any]) -> None:
-        super()._return_formatted({"invocation": {"module_args": self._shown()}, **kwargs})
+        super()._return_formatted({"invocation": {"module_args": self._shown()}, **_without_forms(kwargs)})
 
     def _shown(self) -> dict[str, Any]:
-        return {name: _short(value) for name, value in self.params.items()}
+        names = names_of(self.params)
+        short = {name: _short(value) for name, value in self.params.items()}
+        return {name: redacted({name: value}, (), names)[name] for name, value in short.items()}
 
 
 def _short(value: Any) -> Any:
@@ -106,6 +123,14 @@ def _short(value: Any) -> Any:
         return value
     characters = len(json.dumps(value, default=str))
     return value if characters <= _SHOWN else f"({characters} characters)"
+
+
+def _without_forms(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_forms(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_without_forms(inner) for inner in value]
+    return without_forms(value) if isinstance(value, str) else value
 
 
 @dataclass
@@ -164,11 +189,11 @@ def run(module: AnsibleModule, work: Callable[[AnsibleModule], Result], compress
 
 def _without(secrets: Iterable[str], rows: Any) -> str:
     """Return the rows as JSON text, masked like every other return value: Ansible cannot see into compressed rows."""
+    rows = _without_forms(rows)
     text = json_text(rows)
     # Masking takes as long as everything else, and hardly any rows have a secret.
-    return (
-        json_text(remove_values(rows, secrets)) if any(json_text(secret)[1:-1] in text for secret in secrets) else text
-    )
+    hidden = any(json_text(secret)[1:-1] in text for secret in secrets)
+    return json_text(remove_values(rows, secrets)) if hidden else text
 
 
 def _name_cluster(error: DrError, params: Mapping[str, Any]) -> None:
@@ -239,18 +264,3 @@ def compress_options() -> ArgumentSpec:
 def bounds_of(params: Mapping[str, Any]) -> Bounds:
     """Return the time limits that the options of :func:`wait_options` set."""
     return Bounds(params["wait_timeout"], params["wait_sleep"], params["stall_timeout"])
-
-
-def secret_values(value: Any) -> set[str]:
-    """Return all texts in ``value`` whose key has the name of a secret."""
-    found: set[str] = set()
-    if isinstance(value, Mapping):
-        for key, inner in value.items():
-            if isinstance(inner, str) and inner and is_secret(str(key)):
-                found.add(inner)
-            else:
-                found |= secret_values(inner)
-    elif isinstance(value, Iterable) and not isinstance(value, (str, bytes)):
-        for inner in value:
-            found |= secret_values(inner)
-    return found

@@ -149,7 +149,8 @@ state:
     - C(run) is the newest run with its finished phases and the name of its C(pair). C(interrupted) is whether it has
       not ended.
     - C(topics) holds the partition counts of the topics that the pair had when it was enabled, by name (null if an
-      older release enabled it), and C(groups) its groups. C(topic_ids) holds the topic ids by alias.
+      older release enabled it), and C(groups) its groups. C(cluster_ids) holds the ids of both clusters, C(topic_ids)
+      the topic ids by alias.
     - C(left) holds, by alias, the facts of the barrier when the applications last left that cluster. C(cuts) holds the
       cuts of a pair with the policy identity, oldest first. Facts of phases and in C(left) are compressed, and every
       module of this collection accepts them so.
@@ -186,6 +187,7 @@ state:
       result: null
     topics: {Payments: 12}
     groups: [settlement]
+    cluster_ids: {P: Mk3OEYBSD34fcwNTJENDM2, B: 4L6g3nShT-eMCtK--X86sw}
     topic_ids: {P: {Payments: 1cXtYB3QQDuJ4ABiLBn6cA}}
     left: {}
     cuts: []
@@ -235,6 +237,21 @@ durations:
   returned: for O(event=read)
   type: dict
   sample: {cutoff: {last: 9.4, median: 9.1, runs: 3, phases: {drain: 2.9, barrier: 2.2}}}
+leaving:
+  description:
+    - Topics and groups that the journal has and the option O(pair) omits, each with the clusters on which it is or may
+      be. Empty if O(pair) names the whole pair. What its C(drop) names, and what exists on no cluster, is left out and
+      causes a warning.
+    - Also an alias that stands for another cluster than in the journal.
+  returned: for O(event=read)
+  type: list
+  elements: str
+  sample: []
+leaving_problem:
+  description: The same as a sentence with the next step. Empty if RV(leaving) is empty.
+  returned: for O(event=read)
+  type: str
+  sample: ""
 unfinished_replays:
   description: Partitions whose tail M(switchback.kafka_dr.dr_salvage) has begun to replay and not finished.
   returned: for O(event=read)

@@ -35,6 +35,7 @@ from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.redaction import redacted, secrets_of
 from ansible_collections.switchback.kafka_dr.plugins.plugin_utils import background
 
 _PROFILE = "legacy"
@@ -69,6 +70,8 @@ _NEEDED_FAST = (
     "dr_status_info",
     "kafka_group",
 )
+# Values of a result that the module has not masked itself: it has not ended as a module does.
+_RAW = ("module_stdout", "module_stderr", "exception")
 # What load_modules() has imported, by name.
 _loaded: dict[str, ModuleType] = {}
 _PLUGINS = Path(__file__).parents[1]
@@ -93,6 +96,14 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
         return result
 
     def _run_module(self, variables: dict[str, Any]) -> dict[str, Any]:
+        """A module masks its own result. If it fails with a stack, only its arguments show what is secret (R44)."""
+        answer = self._run_anywhere(variables)
+        if not answer.keys().isdisjoint(_RAW):
+            secrets = secrets_of(self._task.args)
+            answer.update({key: redacted(answer[key], secrets) for key in (*_RAW, "msg") if key in answer})
+        return answer
+
+    def _run_anywhere(self, variables: dict[str, Any]) -> dict[str, Any]:
         if self._is_plain_and_local(variables):
             return self._run_from_files(variables)
         normal = self._shared_loader_obj.action_loader.get(
@@ -127,6 +138,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
         code, printed, errors = _run(name, given)
         repeatable = name.endswith("_info") or (name in _REPEATABLE and not printed.strip())
         if -code in _CRASHES and repeatable:
+            # A stack of faulthandler has no values.
             Display().warning(f"{name} crashed ({signal.Signals(-code).name}) and runs once more. {_stack(errors)}")
             code, printed, errors = _run(name, given)
         if code < 0 and not printed.strip():

@@ -21,6 +21,7 @@ if not __package__:
 
 from kafka_dr_audit import plan
 from kafka_dr_audit.errors import AuditError
+from kafka_dr_audit.masking import masked, remember
 from kafka_dr_audit.progress import ProgressReporter
 from kafka_dr_audit.session import Resources, check_python
 
@@ -54,7 +55,7 @@ def main(arguments: list[str] | None = None) -> int:
         return EXIT_CODES["UNKNOWN"]
     except Exception as error:
         # Python would exit with 1, which means REFUTED.
-        sys.stderr.write(f"UNKNOWN: the audit failed: {type(error).__name__}: {error}\n")
+        sys.stderr.write(f"UNKNOWN: the audit failed: {type(error).__name__}: {masked(str(error))}\n")
         return EXIT_CODES["UNKNOWN"]
     sys.stdout.write("\n".join(document["text"]) + "\n")
     return EXIT_CODES[document["verdict"]]
@@ -82,8 +83,11 @@ def _output(path: Path) -> Path:
 def _conf(items: list[str]) -> dict[str, str]:
     wrong = [item for item in items if "=" not in item]
     if wrong:
-        raise AuditError("conf_invalid", f"--conf takes name=value, found {wrong[0]!r}.")
-    return dict(item.split("=", 1) for item in items)
+        # The text may be a secret.
+        raise AuditError("conf_invalid", f"--conf takes name=value, found {len(wrong)} without an equals sign.")
+    conf = dict(item.split("=", 1) for item in items)
+    remember(conf)
+    return conf
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+from .masking import masked
+
 
 class AuditError(Exception):
     """One line: what failed, the value found, the value wanted, and the next step."""
 
     def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
         self.code = code
-        self.message = message
+        self.message = masked(message)
+        super().__init__(self.message)

@@ -18,6 +18,7 @@ from typing import Any
 
 from .differences import KINDS
 from .errors import AuditError
+from .masking import remember
 
 SCHEMA = "switchback.kafka_dr/audit-plan/2"
 MODES = ("complete", "online", "disaster")
@@ -34,7 +35,8 @@ class Cluster:
     alias: str
     cluster_id: str
     bootstrap_servers: str
-    client: Mapping[str, str]  # properties of Java clients, secrets included
+    #: Properties of Java clients, secrets included.
+    client: Mapping[str, str] = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,7 @@ def _cluster(alias: str, node: _Node, environment: Mapping[str, str], folder: Pa
     secrets = node.mapping("secrets", {})
     if secrets:
         client |= _secrets(secrets, environment, folder, node.where)
+    remember(client)
     node.finish("cluster_id", "bootstrap_servers")
     return Cluster(alias, node.text("cluster_id"), node.text("bootstrap_servers"), client)
 

@@ -200,6 +200,23 @@ def test_already_there_is_refused_if_a_group_is_active_on_the_other_cluster(enab
         member.close()
 
 
+@pytest.mark.parametrize(("playbook", "confirm"), [("enable", "P"), ("disable", "P"), ("failover_disaster", "B")])
+def test_the_inventory_of_a_second_team_is_refused(enabled: Scenario, playbook: str, confirm: str) -> None:
+    """R42: with the same aliases it would end the replication of the first team's topic."""
+    topics = [{"name": "Returns", "partitions": 1, "replication_factor": 1}]
+    variables = {"kafka_dr_topics": topics, "kafka_dr_groups": ["returns"], "kafka_dr_clients": []}
+    lost = {"kafka_dr_although_healthy": True} if playbook == "failover_disaster" else {}
+    where = "on B, unknown on P" if lost else "on P, on B"
+    refused(
+        enabled,
+        playbook,
+        {**variables, **lost, "kafka_dr_confirm": confirm},
+        f'the topic "Payments" ({where})',
+        'the group "settlement"' if lost else "1 member of the pair B-P is not in this inventory",
+        """-e '{"kafka_dr_drop": [""",
+    )
+
+
 def test_another_policy_than_that_of_the_topics_is_refused(enabled: Scenario) -> None:
     """Replicas of one policy are originals of the other, so they would be replicated back."""
     variables = {"kafka_dr_policy": "identity", "kafka_dr_confirm": "P"}

@@ -144,3 +144,48 @@ def test_it_moves_and_returns_once_it_has_joined(pair: Scenario) -> None:
     pair.stop()
     assert pair.require_unharmed()["processed"] > 0
     assert committed_offsets(admin(Lab(pair.folder), "P"), "late")[LATE, 0] == READ
+
+
+# ---- R42: another inventory of the same pair
+
+
+def test_a_second_inventory_is_refused_by_each_playbook_and_reported(pair: Scenario) -> None:
+    smaller = {"kafka_dr_topics": [{"match": r"orders\..*", "exclude": [r".*\.test", "orders.jp"]}]}
+    named = f'the topic "{LATE}" (on P, on B)'
+    for playbook, more in (
+        ("enable", {"kafka_dr_confirm": "P"}),
+        ("reverse_checkpoint", {"kafka_dr_confirm": "B"}),
+        ("failover_cutoff", {"kafka_dr_confirm": "B"}),
+        ("rehearse", {"kafka_dr_confirm": "B"}),
+    ):
+        refused = run(pair, playbook, expect=2, **smaller, **more)
+        assert named in refused["output"], refused["log"]
+        assert refused["changed"] == 0
+    assert f"in the pair, but not in this inventory: {named}" in run(pair, "status", **smaller)["output"]
+    run(pair, "readiness", **smaller)
+    ready = json.loads((pair.reports / "readiness.json").read_text())
+    found = next(row for row in ready["checks"] if row["name"] == "members")
+    assert (found["answer"], found["found"]) == ("NO", named)
+    assert (ready["controlled"], ready["disaster"]) == ("NO", "NO")
+    assert LATE in replicated(pair)
+
+
+def test_what_is_named_leaves_and_what_no_cluster_has_leaves_too(pair: Scenario) -> None:
+    smaller = {"kafka_dr_topics": [{"match": r"orders\..*", "exclude": [r".*\.test", "orders.jp"]}]}
+    # The group has committed offsets on that topic only, so the pattern no longer takes it.
+    drop = {"kafka_dr_drop": f"{LATE}, late"}
+    left = run(pair, "enable", kafka_dr_confirm="P", **smaller, **drop)
+    assert f'kafka_dr_drop lets the topic "{LATE}", the group "late" leave the pair B-P.' in left["output"]
+    assert LATE not in replicated(pair)
+    assert run(pair, "enable", kafka_dr_confirm="P", **smaller)["changed"] == 0
+    # It joins again, and is then deleted everywhere.
+    run(pair, "enable", kafka_dr_confirm="P")
+    lab = Lab(pair.folder)
+    for alias, names in (("P", [LATE, f"B.{LATE}"]), ("B", [LATE, f"P.{LATE}"])):
+        client = admin(lab, alias)
+        there = [name for name in names if name in client.list_topics(timeout=15).topics]
+        for deleted in client.delete_topics(there).values():
+            deleted.result(30)
+    gone = run(pair, "enable", kafka_dr_confirm="P", **smaller)
+    assert f'Neither this inventory nor any cluster has the topic "{LATE}"' in gone["output"]
+    assert LATE not in replicated(pair)

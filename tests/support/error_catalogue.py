@@ -47,6 +47,7 @@ COMPOSED = {
     "flow_invalid": "Options of the flow have errors. The message names each.",
     "group_out_of_scope": "A group uses a topic of the pair that its declaration leaves out.",
     "not_replayed": "The replay stopped before its end. The message has the broker's error.",
+    "inventory_smaller": "The inventory omits topics or groups of the pair, or names other clusters than the journal.",
     "kubernetes_client_invalid": "The settings of the Kubernetes client have errors. The message names each.",
     "offset_wrong": "After the applications started, a committed offset is missing, outside the log, or too low.",
     "rehearsal_left": "A rehearsal left something on the clusters. The message names it.",
@@ -63,6 +64,7 @@ COMPOSED = {
 }
 #: The next step, for codes that pass the answer of another program on.
 PASSED_ON = {
+    "inventory_smaller": "Complete the inventory, or name what may leave the pair in kafka_dr_drop.",
     "bad_record": "Find out which program writes to that topic, and remove its right to do so.",
     "field_owned": "Suspend the GitOps program that the message names, then start again.",
     "kubeconfig_unusable": "Correct the file, or the key kubeconfig of the inventory.",

@@ -20,12 +20,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils import _module
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Change, Outcome
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.compressed import compress, expand, json_text
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
-    ArgumentSpec,
-    Result,
-    run,
-    secret_values,
-)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
 from ansible_collections.switchback.kafka_dr.tests.support.yamls import parse_yaml
@@ -242,25 +237,6 @@ def test_a_secret_in_a_free_form_dictionary_is_never_returned() -> None:
     result = ended(work, {"client": {"sasl.password": "hunter2", "sasl.username": "joe"}})
     assert "hunter2" not in str(result)
     assert result["echo"]["sasl.username"] == "joe"
-
-
-@pytest.mark.parametrize(
-    ("value", "found"),
-    [
-        ({}, set()),
-        ({"sasl.password": "a"}, {"a"}),
-        (
-            {"clusters": {"P": {"client": {"sasl.password": "a"}}, "B": {"client": {"ssl.key.password": "b"}}}},
-            {"a", "b"},
-        ),
-        ({"list": [{"sasl.jaas.config": "c"}]}, {"c"}),
-        ({"sasl.password": ""}, set()),  # Masking an empty text would mask everything.
-        ({"sasl.username": "joe", "url_password_file": "/x"}, set()),
-        ("text", set()),
-    ],
-)
-def test_secrets_are_found_at_any_depth(value: Any, found: set[str]) -> None:
-    assert secret_values(value) == found
 
 
 # ---- compressed rows

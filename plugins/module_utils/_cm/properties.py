@@ -15,7 +15,8 @@ from typing import Any
 
 from .._core.changes import Change
 from .._core.errors import DrError
-from .._core.security import is_secret
+from .._core.redaction import is_secret, looks_secret, without_forms
+from .._core.redaction import shown as masked_value
 from .replication_config import Edit, edit, meaning, parse
 from .shapes import Property
 
@@ -146,8 +147,9 @@ def shown(current: Property, value: str | None) -> str | None:
         return None
     if current.hidden or is_secret(current.name):
         return HIDDEN
-    secret = [key for key in parse(value) if is_secret(key)] if "=" in value else []
-    return edit(value, dict.fromkeys(secret, HIDDEN)).text if secret else value
+    lines = parse(value) if "=" in value else {}
+    secret = [key for key, line in lines.items() if is_secret(key) or looks_secret(line)]
+    return without_forms(edit(value, dict.fromkeys(secret, HIDDEN)).text if secret else value)
 
 
 def shown_lines(current: Property) -> dict[str, str | None]:
@@ -156,14 +158,15 @@ def shown_lines(current: Property) -> dict[str, str | None]:
 
 
 def _masked(lines: Mapping[str, str | None]) -> dict[str, str | None]:
-    return {key: HIDDEN if value and is_secret(key) else value for key, value in lines.items()}
+    return {key: masked_value(key, value, HIDDEN) for key, value in lines.items()}
 
 
 def _change(
     current: Property, action: str, before: Mapping[str, str | None], after: Mapping[str, str | None]
 ) -> Change:
     everything = current.hidden or is_secret(current.name)
-    hidden = [key for key in after if everything or is_secret(key)]
+    texts = (before, after)
+    hidden = [key for key in after if everything or is_secret(key) or any(looks_secret(one.get(key)) for one in texts)]
     first, then = dict(before), dict(after)
     for key in hidden:
         first[key] = first[key] and HIDDEN

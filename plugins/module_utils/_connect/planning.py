@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from .._core.changes import Change, Differences
+from .._core.redaction import is_secret, looks_secret, shown
 from .._core.resources.topic_filters import takes_any
-from .._core.security import is_secret
 from .rest import Connector
 
 __all__ = ["DesiredConnector", "masked", "merged_config", "plan", "retained_settings", "rivals"]
@@ -76,7 +76,7 @@ def retained_settings(desired: DesiredConnector, actual: Connector | None) -> li
 
 def masked(config: Mapping[str, str | None]) -> dict[str, str | None]:
     """Return ``config`` with all secrets masked."""
-    return {key: _HIDDEN if value and is_secret(key) else value for key, value in config.items()}
+    return {key: shown(key, value, _HIDDEN) for key, value in config.items()}
 
 
 def rivals(desired: DesiredConnector, topics: Iterable[str], connectors: Mapping[str, Connector]) -> list[str]:
@@ -106,7 +106,7 @@ def _update(desired: DesiredConnector, actual: Connector) -> list[Change]:
     differences = Differences()
     for key in sorted(desired.config):
         before, after = actual.config.get(key), desired.config[key]
-        if is_secret(key) and before != after:
+        if before != after and (is_secret(key) or looks_secret(before) or looks_secret(after)):
             before, after = before and _HIDDEN, after and _OTHER
         differences.add(key, before, after)
     return [differences.change(KIND, desired.name, "update")] if differences else []

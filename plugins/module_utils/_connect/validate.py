@@ -14,8 +14,8 @@ from typing import Any
 from .._core.errors import DrError
 from .._core.kafka_versions import too_old
 from .._core.names import CONNECTORS
+from .._core.redaction import is_secret, without_forms
 from .._core.resources.connector_settings import PRODUCER, unknown_settings, unsafe_settings
-from .._core.security import is_secret
 from .connector_client import ConnectorClient
 from .mirror import FlowSpec
 from .planning import DesiredConnector, merged_config, rivals
@@ -161,7 +161,7 @@ def field_errors(answer: Mapping[str, Any]) -> list[str]:
         name = str(value.get("name"))
         texts = [str(text) for text in value.get("errors") or []]
         if texts:
-            found.append(f'"{name}": {"not accepted" if is_secret(name) else " ".join(texts)}')
+            found.append(f'"{name}": {"not accepted" if is_secret(name) else without_forms(" ".join(texts))}')
     return found
 
 

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
+from .redaction import HIDDEN, is_secret, without_forms, without_login, without_secrets
+
 __all__ = ["Key", "check_mapping", "check_url", "is_set", "names", "nearest", "number", "one_line", "printable"]
 
 _TYPES: dict[str, tuple[type, ...]] = {
@@ -97,7 +99,7 @@ def check_mapping(where: str, value: Any, keys: Mapping[str, Key]) -> tuple[dict
 def _check_value(where: str, value: Any, key: Key) -> list[str]:
     wrong_bool = isinstance(value, bool) and key.type in ("int", "float")
     if wrong_bool or not isinstance(value, _TYPES[key.type]):
-        return [f"{where} must be of type {key.type}, found {_kind(value)}."]
+        return [f"{where} must be of type {key.type}, found {_kind(value, is_secret(where))}."]
     if key.type == "flag" and str(value).lower() not in (key.choices or _FLAGS):
         return [f"{where} must be {' or '.join(key.choices or ('true', 'false'))}, found {_kind(value)}."]
     if key.type == "number" and ((found := number(value)) is None or not key.least <= found <= key.most):
@@ -116,10 +118,10 @@ def _all_texts(values: Any) -> bool:
     return all(isinstance(text, str) and text.strip() and "\0" not in text for text in values)
 
 
-def _kind(value: Any) -> str:
+def _kind(value: Any, hidden: bool = False) -> str:
     # Ansible passes its own subclasses; users know the plain types.
     plain = next((kind for kind in (bool, int, float, str, list, dict) if isinstance(value, kind)), type(value))
-    shown = f'"{value}"' if plain is str else str(value)
+    shown = HIDDEN if hidden else without_secrets(f'"{value}"' if plain is str else str(value))
     return f"{plain.__name__} {shown if len(shown) <= 40 else shown[:37] + '...'}"
 
 
@@ -130,11 +132,11 @@ def check_url(where: str, url: str) -> list[str]:
         whole = parts.scheme in ("http", "https") and bool(parts.hostname) and not re.search(r"\s", url)
         port = parts.port
     except ValueError:
-        return [f'{where} is "{one_line(url)}", which is not a URL.']
+        return [f'{where} is "{one_line(without_login(url))}", which is not a URL.']
     if "@" in parts.netloc:
         return [f"{where} contains a user name or a password. Give them in connect_client or client instead."]
     if not whole or port == 0 or parts.query or parts.fragment:
-        return [f'{where} is "{one_line(url)}", wanted an address such as "https://host:8083".']
+        return [f'{where} is "{one_line(without_login(url))}", wanted an address such as "https://host:8083".']
     return []
 
 
@@ -145,5 +147,5 @@ def printable(text: str) -> str:
 
 def one_line(text: str) -> str:
     """``text`` as part of a message: printable, and at most 60 characters long."""
-    shown = printable(text)
+    shown = printable(without_forms(text))
     return shown if len(shown) <= 60 else shown[:57] + "..."

@@ -16,14 +16,13 @@ from typing import Any
 
 from .errors import DrError
 
-__all__ = ["is_secret", "java_properties", "librdkafka_properties"]
+__all__ = ["java_properties", "librdkafka_properties"]
 
 _LOGIN_MODULES = {
     "PLAIN": "org.apache.kafka.common.security.plain.PlainLoginModule",
     "SCRAM-SHA-256": "org.apache.kafka.common.security.scram.ScramLoginModule",
     "SCRAM-SHA-512": "org.apache.kafka.common.security.scram.ScramLoginModule",
 }
-_SECRET_WORDS = ("password", "secret", "jaas", "token", "ssl.key.pem", "keytab.pem", "keystore.key", "user.info")
 _SAME_NAME = {"security.protocol", "client.id", "sasl.kerberos.service.name"}
 # Login properties of librdkafka. A Java client has a JAAS line instead, often on another machine with other files.
 _LOGIN = {
@@ -72,13 +71,6 @@ def java_properties(client: Mapping[str, Any]) -> dict[str, str]:
         java.setdefault("ssl.truststore.type", "PEM")
         java.setdefault("ssl.truststore.location", plain["ssl.ca.location"])
     return java
-
-
-def is_secret(key: str) -> bool:
-    """True for a property whose name shows that its value is a secret; names of files and classes are not secret."""
-    lowered = key.lower()
-    harmless = (".location", "_file", ".class", ".endpoint.url", "_path")
-    return any(word in lowered for word in _SECRET_WORDS) and not lowered.endswith(harmless)
 
 
 def _add_sasl(plain: Mapping[str, str], java: dict[str, str]) -> None:

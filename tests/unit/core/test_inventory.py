@@ -216,6 +216,8 @@ BAD: list[tuple[dict[str, Any], str]] = [
         'kafka_dr_accept_foreign_writers names the unknown topic "Paymets". Did you mean',
     ),
     (changed(accept_tail=[{"name": "Payments"}]), "kafka_dr_accept_tail must be a list of names"),
+    (changed(drop=["Payments"]), 'kafka_dr_drop names "Payments", which kafka_dr_topics lists.'),
+    (changed(drop="gone, settlement"), 'kafka_dr_drop names "settlement", which kafka_dr_groups lists.'),
     (changed(ready_accept=["no_such"]), 'kafka_dr_ready_accept names the unknown check "no_such"'),
     (changed(audit_accept={"Paymets": ["FOREIGN"]}), 'kafka_dr_audit_accept names the unknown topic "Paymets"'),
     (
@@ -334,6 +336,7 @@ AFTER = {
     "audit_accept": {"topics"},
     "clients": {"groups", "topics"},
     "clusters": {"engine"},
+    "drop": {"groups", "topics"},
     "engine": {"clusters"},
     "fence_logins": {"clients"},
     "flow": {"engine", "groups", "topics"},

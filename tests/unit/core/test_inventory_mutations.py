@@ -116,6 +116,7 @@ FULL: dict[str, Any] = {
     "checkpoint_timeout": 60,
     "accept_foreign_writers": ["Payments"],
     "accept_undeclared": ["nightly"],
+    "drop": ["Returns", "closing"],
     "ready_accept": "",
     "run_on": "localhost",
     "to": "B",
@@ -161,8 +162,9 @@ MAY_BE_ACCEPTED = {
         clusters.A.admin_client.sasl.password clusters.A.admin_client.sasl.mechanism
         clusters.A.admin_client.ssl.ca.location clusters.A.client.sasl.mechanism journal_topic separator
         rehearsal_client.sasl.username spark_conf.spark.executor.memory run_on""",
-    "optional, or repeated without harm": """accept_foreign_writers accept_foreign_writers.N ready_accept clients
+    "optional, or repeated without harm": """accept_foreign_writers accept_foreign_writers.N ready_accept drop drop.N
         accept_undeclared accept_undeclared.N
+        clients
         clients.N
         clients.N.after clients.N.after.N clients.N.become clients.N.endpoint_mode clients.N.start clients.N.stop
         clients.N.topics clients.N.topics.N groups groups.N groups.N.mode groups.N.topics groups.N.topics.N hooks

@@ -136,6 +136,7 @@ def healthy() -> Facts:
         ],
         offsets=rows,
         refused=[],
+        leaving=[],
         unjoined=[],
         undeclared_topics=[],
         survey={"active_groups": [], "out_of_scope": [], "ages": {"g": 12.0}, "details": rows},
@@ -515,6 +516,18 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "group_topics",
         "NO",
         "Other",
+    ),
+    "a second inventory omits a topic": (
+        replace(H(), leaving=['the topic "Other" (on P, on B)']),
+        "members",
+        "NO",
+        'the topic "Other" (on P, on B)',
+    ),
+    "what the inventory omits is unseen": (
+        replace(H(), leaving=None),
+        "members",
+        "UNKNOWN",
+        "the members could not be observed",
     ),
     "a pattern takes a topic outside the pair": (
         replace(H(), unjoined=[{"alias": "P", "kind": "topic", "name": "New"}]),

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.redaction import (
     HIDDEN,
+    is_secret,
     redacted,
     secrets_of,
     without_secrets,
@@ -57,6 +58,9 @@ def test_a_text_is_shown_without_its_secrets(text: str, shown: str | None) -> No
         ({"connect_url": "https://joe:abc@c:8083"}, {"abc"}),
         ({"fence_logins": [{"ssl.key.pem": "MII"}]}, {"MII"}),
         ({"passwords": {"a": ["x", 3, None]}}, {"x"}),
+        ({"list": [{"sasl.jaas.config": "c"}]}, {"c"}),
+        ({"clusters": {"P": {"sasl.password": "a"}, "B": {"ssl.key.password": "b"}}}, {"a", "b"}),
+        ("text", set()),
         ({"ssl.ca.location": "/ca", "secret": "", "keystore_path": "/k"}, set()),
     ],
 )
@@ -86,3 +90,30 @@ def test_a_known_secret_is_removed_everywhere(secret: str, other: str, form: str
     shown = json.dumps(redacted(value, secrets_of(inventory)))
     assert secret not in shown
     assert other in json.dumps(redacted({"note": other}, [secret])) or secret in other
+
+
+@pytest.mark.parametrize(
+    ("key", "secret"),
+    [
+        ("sasl.password", True),
+        ("SASL.PASSWORD", True),
+        ("java.sasl.jaas.config", True),
+        ("source.cluster.sasl.jaas.config", True),
+        ("ssl.key.pem", True),
+        ("ssl.key.password", True),
+        ("ssl.keystore.key", True),
+        ("basic.auth.user.info", True),
+        ("sasl.oauthbearer.assertion.private.key.passphrase", True),
+        ("SASL_OAUTHBEARER-ASSERTION.PRIVATE_KEY.pem", True),
+        ("sasl.oauthbearer.assertion.private.key.file", False),
+        ("sasl.oauthbearer.client.secret", True),
+        ("ssl.key.location", False),
+        ("ssl.truststore.location", False),
+        ("sasl.oauthbearer.token.endpoint.url", False),
+        ("url_password_file", False),
+        ("sasl.username", False),
+        ("bootstrap.servers", False),
+    ],
+)
+def test_secrets_are_recognised_by_their_names(key: str, secret: bool) -> None:
+    assert is_secret(key) is secret

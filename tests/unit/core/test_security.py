@@ -11,7 +11,6 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.security import (
-    is_secret,
     java_properties,
     librdkafka_properties,
 )
@@ -104,27 +103,3 @@ def test_a_refusal_never_shows_a_password() -> None:
     with pytest.raises(DrError) as refused:
         java_properties({"sasl.mechanism": "GSSAPI", "sasl.username": "u", "sasl.password": "hunter2"})
     assert "hunter2" not in refused.value.sentence()
-
-
-@pytest.mark.parametrize(
-    ("key", "secret"),
-    [
-        ("sasl.password", True),
-        ("SASL.PASSWORD", True),
-        ("java.sasl.jaas.config", True),
-        ("source.cluster.sasl.jaas.config", True),
-        ("ssl.key.pem", True),
-        ("ssl.key.password", True),
-        ("ssl.keystore.key", True),
-        ("basic.auth.user.info", True),
-        ("sasl.oauthbearer.client.secret", True),
-        ("ssl.key.location", False),
-        ("ssl.truststore.location", False),
-        ("sasl.oauthbearer.token.endpoint.url", False),
-        ("url_password_file", False),
-        ("sasl.username", False),
-        ("bootstrap.servers", False),
-    ],
-)
-def test_secrets_are_recognised_by_their_names(key: str, secret: bool) -> None:
-    assert is_secret(key) is secret

@@ -145,6 +145,8 @@ class Facts:
     #: Where these groups are now: a row for each group and partition.
     committed_offsets: Sequence[Mapping[str, Any]] | None = None
     undeclared_topics: Sequence[Mapping[str, Any]] | None = None
+    #: What the journal has and the inventory omits, in words (R42); None: unknown.
+    leaving: Sequence[str] | None = None
     #: What patterns take on ``x`` and is not in the pair, as ``dr_status_info`` returns it; None: unknown.
     unjoined: Sequence[Mapping[str, Any]] | None = None
     #: What groups use on either cluster outside their scope, as ``scopes.out_of_scope`` returns it; None: unknown.

@@ -632,6 +632,12 @@ def _no_undeclared_groups(facts: Facts) -> Finding:
     return _none_of(texts, "every group that reads these topics is in the inventory")
 
 
+def _all_members(facts: Facts) -> Finding:
+    if facts.leaving is None:
+        return _not_known(facts, "members")
+    return _none_of(list(facts.leaving), "the inventory has every topic and group of the pair")
+
+
 def _all_joined(facts: Facts) -> Finding:
     if facts.unjoined is None:
         return _not_known(facts, "pattern_matches")
@@ -734,9 +740,17 @@ CHECKS = (
         "topics",
         "Do all topics and their replicas exist?",
         _exist,
-        "Run the playbook enable, which creates them, or remove the topic from the inventory. A topic that only a"
-        " pattern takes leaves the pair then.",
+        "Run the playbook enable, which creates them, or remove the topic from the inventory. If a cluster still has it"
+        " or its replica, name it in kafka_dr_drop.",
         ("cluster_from", "cluster_to"),
+    ),
+    Check(
+        "members",
+        "Does the inventory have every topic and group that has joined the pair?",
+        _all_members,
+        "Add what is missing to the inventory, or name it in kafka_dr_drop and run the playbook enable: then it leaves"
+        " the pair. Until then moves, disaster failovers, enable and disable are refused.",
+        ("journal",),
     ),
     Check(
         "patterns",

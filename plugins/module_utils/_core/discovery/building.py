@@ -15,9 +15,8 @@ from ..._engines.finding import DEFAULT, engine_inventory, inventories
 from ..errors import DrError
 from ..inventory.pair import derive_pair
 from ..names import Naming, naming_of
-from ..redaction import secrets_of
+from ..redaction import is_secret, looks_secret, secrets_of
 from ..resources.topics import DEFAULT_LARGEST_RECORD
-from ..security import is_secret
 from .applications import application_section
 from .draft import Draft, Item, Section
 from .flows import flow_section, observed_naming, replica_sources
@@ -161,7 +160,7 @@ def _masked(value: Any, path: tuple[str, ...], secrets: set[str], names: list[st
     if isinstance(value, list | tuple):
         return [_masked(inner, (*path, str(index)), secrets, names) for index, inner in enumerate(value)]
     text = str(value)
-    hidden = is_secret(path[-1]) or is_template(text) or any(secret in text for secret in secrets)
+    hidden = is_secret(path[-1]) or looks_secret(text) or is_template(text) or any(secret in text for secret in secrets)
     if not hidden or not isinstance(value, str):
         return value
     names.append("vault_" + "_".join("".join(c if c.isalnum() else "_" for c in part) for part in path))

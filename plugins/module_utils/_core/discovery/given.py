@@ -22,6 +22,7 @@ _PLACEHOLDER = {"name": "discover", "partitions": 1}
 _DEPENDENT = (
     *("topics", "groups", "clients", "hooks", "adopt", "application", "fence_logins", "audit_accept", "copy_again"),
     *(
+        "drop",
         "accept_skips",
         "accept_undeclared",
         "accept_foreign_writers",

@@ -33,6 +33,8 @@ DEFAULTS: Mapping[str, Any] = {
     "journal_topic": JOURNAL_TOPIC,
     "state_topic": STATE_TOPIC,
     "accept_foreign_writers": (),
+    "local_groups": (),
+    "drop": (),
     "application": None,
     "parts": tuple(CONNECTORS),
     "flow": {},
@@ -85,6 +87,10 @@ class PairSpec:
     state_topic: str
     #: Topics whose replicas may have records of foreign writers.
     accepted_foreign_writers: tuple[str, ...]
+    #: Groups of the inventory that work on both clusters and never move.
+    local_groups: tuple[str, ...]
+    #: Topics and groups that may leave the pair, as the operator names them (R42).
+    drop: tuple[str, ...]
     #: The application that the pair stands for, if there are several; None: there is only one.
     application: str | None
     #: Parts of a flow that belong to the pair.
@@ -127,6 +133,8 @@ class PairSpec:
             journal_topic=given["journal_topic"],
             state_topic=given["state_topic"],
             accepted_foreign_writers=tuple(given["accept_foreign_writers"]),
+            local_groups=tuple(given["local_groups"]),
+            drop=tuple(given["drop"]),
             application=given["application"],
             parts=tuple(given["parts"]),
             settings={"common": flow.get("settings") or {}, **settings},

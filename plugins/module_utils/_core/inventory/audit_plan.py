@@ -17,7 +17,8 @@ from typing import Any
 
 from ..flows.pair_spec import PairSpec
 from ..journal.state import JournalState
-from ..security import is_secret, java_properties
+from ..redaction import is_secret, looks_secret
+from ..security import java_properties
 
 __all__ = ["SCHEMA", "AuditRules", "audit_plan", "cluster_part", "secrets_name"]
 
@@ -44,7 +45,7 @@ def secrets_name(alias: str) -> str:
 def cluster_part(alias: str, cluster: Mapping[str, Any], cluster_id: str) -> tuple[dict[str, Any], dict[str, str]]:
     """The plan's entry of a cluster without secrets, and the environment with the secrets."""
     java = java_properties(cluster.get("admin_client") or cluster.get("client") or {})
-    hidden = {name: value for name, value in java.items() if is_secret(name)}
+    hidden = {name: value for name, value in java.items() if is_secret(name) or looks_secret(value)}
     part: dict[str, Any] = {
         "cluster_id": cluster_id,
         "bootstrap_servers": cluster["bootstrap_servers"],

@@ -92,7 +92,7 @@ def pair_option(pair: Mapping[str, Any]) -> dict[str, Any]:
     """The input of ``PairSpec.of``, without applications and their commands."""
     same = (
         *("name", "clusters", "groups", "group_topics", "local_groups", "accept_undeclared", "policy", "separator"),
-        *("home", "application", "parts", "flow"),
+        *("home", "application", "parts", "flow", "drop"),
     )
     return {
         **{key: pair[key] for key in same},

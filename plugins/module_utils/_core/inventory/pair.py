@@ -17,6 +17,7 @@ from ..._engines.finding import DEFAULT, engine_inventory, engines, inventories
 from ..._engines.inventory import STEPS, Check, EngineInventory
 from ..errors import DrError
 from ..names import CONNECTORS, JOURNAL_TOPIC, POLICIES, STATE_TOPIC, Naming, flow_name, is_internal, naming_of
+from ..redaction import without_forms
 from ..resources.account_rights import ACCOUNTS
 from ..resources.retention import without_retention
 from ..schema import Key, check_mapping, is_set, nearest, printable
@@ -98,6 +99,7 @@ RUN_VARIABLES = {
     "accept_undeclared": Key("names"),
     "applications_on": Key(),
     "copy_again": Key("names"),
+    "drop": Key("names"),
     "checkpoint_timeout": Key("number", least=1, most=600),
     "accept_foreign_writers": Key("names"),
     "accept_tail": Key("names"),
@@ -178,7 +180,7 @@ _CLIENT_KEYS = {
 # Variables that are a list, or one line of text with commas.
 _NAME_LISTS = (
     *("accept_foreign_writers", "accept_skips", "accept_tail", "accept_expired", "accept_newer_keys"),
-    *("accept_undeclared", "copy_again", "ready_accept"),
+    *("accept_undeclared", "copy_again", "drop", "ready_accept"),
 )
 _LISTS = {"topics": _TOPIC_KEYS, "groups": _GROUP_KEYS, "clients": _CLIENT_KEYS, "hooks": HOOK_KEYS}
 
@@ -214,7 +216,8 @@ def derive_pair(
     if problems:
         raise DrError(
             "inventory_invalid",
-            "The inventory is not usable: " + " ".join(map(printable, dict.fromkeys(problems))),
+            "The inventory is not usable: "
+            + " ".join(printable(without_forms(text)) for text in dict.fromkeys(problems)),
             "Nothing was changed. See the inventory reference in docs/inventory.md.",
         )
     return _derived(pair)

@@ -19,6 +19,7 @@ from ..._engines.finding import engine_inventory
 from ..checks.readiness import CHECKS
 from ..errors import DrError
 from ..names import HEARTBEATS, STATE_TOPIC, Naming, is_internal, naming_of, salvage_topic
+from ..redaction import without_login
 from ..resources.connector_settings import FLOW_SETTINGS, as_text
 from ..resources.topic_filters import filters_of
 from ..schema import names, nearest, one_line
@@ -96,9 +97,9 @@ def _check_connections(pair: Mapping[str, Any]) -> list[str]:
         where = f"kafka_dr_clusters.{alias}"
         found = addresses(cluster["bootstrap_servers"])
         if found is None:
+            shown = one_line(without_login(cluster["bootstrap_servers"]))
             problems.append(
-                f'{where}.bootstrap_servers is "{one_line(cluster["bootstrap_servers"])}", wanted host:port, or'
-                " several of them separated by commas."
+                f'{where}.bootstrap_servers is "{shown}", wanted host:port, or several of them separated by commas.'
             )
         # Another check reports values that are equal as a whole.
         same = [address for address in found or [] if address in seen and seen[address] != alias]
@@ -439,6 +440,20 @@ def _check_accepted_topics(pair: Mapping[str, Any]) -> list[str]:
     return [text for variable in _ACCEPTED_TOPICS for text in _unknown(variable, pair[variable], known, "topic")]
 
 
+def _check_drop(pair: Mapping[str, Any]) -> list[str]:
+    """A name that the inventory lists and lets leave the pair: one of both is a mistake."""
+    kinds = {
+        "topics": {topic["name"] for topic in pair["topics"]},
+        "groups": {group["name"] for group in pair["groups"] if group["mode"] == "moved"},
+    }
+    return [
+        f'kafka_dr_drop names "{name}", which kafka_dr_{kind} lists. Remove it from one of them.'
+        for kind, listed in kinds.items()
+        for name in names(pair["drop"] or [])
+        if name in listed
+    ]
+
+
 def _check_accepted_checks(pair: Mapping[str, Any]) -> list[str]:
     return _unknown("ready_accept", pair["ready_accept"], {check.name for check in CHECKS}, "check")
 
@@ -511,6 +526,7 @@ VALUE_CHECKS: tuple[tuple[str, Callable[[Mapping[str, Any]], list[str]]], ...] =
     ("", _check_groups),
     ("", _check_applications),
     ("topics clusters policy separator", _check_accepted_topics),
+    ("", _check_drop),
     ("", _check_accepted_checks),
     ("groups", _check_accepted_groups),
     ("topics", _check_audit_accept),

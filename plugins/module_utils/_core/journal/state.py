@@ -94,6 +94,8 @@ class JournalState:
     topics: dict[str, int] | None = None
     #: The groups that joined then.
     groups: list[str] = field(default_factory=list)
+    #: Cluster ids from when the pair was enabled, by alias.
+    cluster_ids: dict[str, str] = field(default_factory=dict)
     #: Topic ids from when the pair was enabled: alias -> topic -> id.
     topic_ids: dict[str, dict[str, str]] = field(default_factory=dict)
     #: Facts of the barrier when the applications last left a cluster, by its alias.
@@ -143,6 +145,7 @@ class JournalState:
             "run": None if self.run is None else self.run.as_dict(),
             "topics": self.topics,
             "groups": self.groups,
+            "cluster_ids": self.cluster_ids,
             "topic_ids": self.topic_ids,
             "left": self.left,
             "cuts": self.cuts,
@@ -172,6 +175,7 @@ def _enabled(state: JournalState, event: Event) -> None:
     state.active = event.data["active"] if adopted else state.active or event.data["active"]
     state.left = {alias: _of_same_topics(facts, alias, state.topic_ids, ids) for alias, facts in state.left.items()}
     state.topics, state.groups = event.data.get("topics", state.topics), event.data.get("groups", state.groups)
+    state.cluster_ids = event.data.get("cluster_ids", state.cluster_ids)
     state.topic_ids = ids
     state.offset_syncs_start = event.data.get("offset_syncs_start", {})
     cut_record = event.data.get("cut_record")
@@ -213,6 +217,7 @@ def _disabled(state: JournalState, event: Event) -> None:
 def _replaced(state: JournalState, event: Event) -> None:
     """Facts about the replaced cluster are void. Offsets that were recorded on the other cluster still hold."""
     alias = event.data["alias"]
+    state.cluster_ids = {name: one for name, one in state.cluster_ids.items() if name != alias}
     state.topic_ids = {name: ids for name, ids in state.topic_ids.items() if name != alias}
     state.left = {
         name: {"committed_offsets": facts.get("committed_offsets", {})}

@@ -14,7 +14,7 @@ from statistics import median
 from typing import Any
 
 from ..names import connector_name, naming_of
-from ..security import is_secret
+from ..redaction import HIDDEN, is_secret, looks_secret
 
 __all__ = ["SCHEMA", "change_plan", "change_plan_lines", "rehearsal_changes"]
 
@@ -22,7 +22,6 @@ SCHEMA = "switchback.kafka_dr/plan/1"
 _SHOWN = 60
 #: Loop variables of the roles that name the cluster of a change.
 _PLACES = ("topics_alias", "replication_alias", "replication_site")
-_HIDDEN = "********"
 
 
 def change_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -75,8 +74,8 @@ def _row(place: str, change: Mapping[str, Any]) -> dict[str, Any]:
 def _text(name: str, value: Any) -> str | None:
     if value is None:
         return None
-    if is_secret(name):
-        return _HIDDEN
+    if is_secret(name) or looks_secret(value):
+        return HIDDEN
     return value if isinstance(value, str) else json.dumps(value, sort_keys=True)
 
 

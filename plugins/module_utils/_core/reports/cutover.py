@@ -390,9 +390,13 @@ def _plan_lines(report: Mapping[str, Any]) -> list[str]:
 
 
 def status_lines(
-    status: Mapping[str, Any], active: str | None, run: Mapping[str, Any] | None = None, run_on: str = ""
+    status: Mapping[str, Any],
+    active: str | None,
+    run: Mapping[str, Any] | None = None,
+    run_on: str = "",
+    leaving: Sequence[str] = (),
 ) -> list[str]:
-    """The result of ``dr_status_info`` as lines of text."""
+    """The result of ``dr_status_info`` as lines of text. ``leaving``: as ``dr_journal`` returns it."""
     lines = [f"{status['verdict']}: applications live on {active or 'unknown'}"]
     if run is not None and run["ended"] is None:
         lines.append(f"  INTERRUPTED: the {run['type']} run {run['id']} to {run['to']}")
@@ -414,6 +418,7 @@ def status_lines(
         )
     left = [row for row in status["unjoined"] or () if active in (None, row["alias"])]
     lines += [f"  not in the pair, although a pattern matches: {unjoined_text(left)}: run enable"] if left else []
+    lines += [f"  in the pair, but not in this inventory: {text}" for text in leaving[:10]]
     lines += [f"  another flow replicates the same topics: {text}" for text in status["competing_flows"] or ()]
     return lines + [f"  missing: {text}" for text in status["missing"][:10]]
 

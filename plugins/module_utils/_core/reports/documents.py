@@ -90,10 +90,17 @@ def _readiness(facts: Facts, now: float) -> Document:
 
 
 def _status(facts: Facts, now: float) -> Document:
-    """``status``: as ``dr_status_info`` returns it; ``state`` and ``leases``: as ``dr_journal`` does."""
+    """``status``: as ``dr_status_info`` returns it; ``state``, ``leases`` and ``leaving``: as ``dr_journal`` does."""
     state, leases, status = facts["state"], facts.get("leases") or [], facts["status"]
-    report = {"schema": "switchback.kafka_dr/status/2", "journal": state, "leases": leases, **status}
-    lines = status_lines(status, state["active"], state.get("run"), facts.get("run_on") or "")
+    leaving = facts.get("leaving") or []
+    report = {
+        "schema": "switchback.kafka_dr/status/2",
+        "journal": state,
+        "leases": leases,
+        "leaving": leaving,
+        **status,
+    }
+    lines = status_lines(status, state["active"], state.get("run"), facts.get("run_on") or "", leaving)
     return Document(report, [*lines, *lease_lines(leases, now)])
 
 

@@ -12,7 +12,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ..redaction import HIDDEN, redacted, secrets_of
+from ..redaction import HIDDEN, names_of, redacted, secrets_of
 
 __all__ = ["REPORTS", "bundle", "lines"]
 
@@ -36,7 +36,7 @@ def bundle(
     ``variables``: of the inventory, by name. ``observations``: results of info modules, as Ansible registers them, each
     with its value under its own name. ``reports``: texts by file name. ``left_out``: how many older ones there are.
     """
-    secrets = secrets_of(variables)
+    secrets, names = secrets_of(variables), names_of(variables)
     parts: dict[str, Any] = {"inventory": _commands_hidden(variables)}
     missing: dict[str, str] = {}
     for name, result in observations.items():
@@ -70,7 +70,7 @@ def bundle(
         "missing": missing,
     }
     return {
-        f"{name}.json": json.dumps(redacted(part, secrets), indent=2, sort_keys=True) + "\n"
+        f"{name}.json": json.dumps(redacted(part, secrets, names), indent=2, sort_keys=True) + "\n"
         for name, part in {"about": about, **parts}.items()
     }
 

@@ -17,8 +17,8 @@ from typing import Any
 
 from ..._connect.rest import Connector, Task, parse_connector
 from ..._core.errors import DrError
+from ..._core.redaction import is_secret, looks_secret
 from ..._core.resources.connector_settings import as_text
-from ..._core.security import is_secret
 from ..._kubernetes.api import Resource
 
 __all__ = [
@@ -132,7 +132,9 @@ def new_resource(name: str, version: str, connect: str, config: Mapping[str, str
 
 def plain_secrets(config: Mapping[str, str]) -> list[str]:
     """The settings whose secret is readable, because it is no reference of a config provider (KIP-297)."""
-    return sorted(key for key, value in config.items() if is_secret(key) and value and "${" not in value)
+    return sorted(
+        key for key, value in config.items() if value and "${" not in value and (is_secret(key) or looks_secret(value))
+    )
 
 
 def config_patch(resource: Resource, config: Mapping[str, str]) -> dict[str, Any]:

@@ -30,6 +30,7 @@ from ..connections.engines import open_pair
 from ..journal.copies import read_copy, read_state
 from ..journal.events import note
 from ..journal.leases import open_leases_of, unfinished_replays
+from ..journal.members import members
 from ..journal.request import JournalRequest
 
 __all__ = ["RebuildRequest", "rebuild"]
@@ -77,6 +78,7 @@ def rebuild(request: RebuildRequest, check: bool) -> Result:
     state = read_state({here: surviving}, request.pair)
     clusters = _Clusters(request.replaced, here, opened.kafka[request.replaced], surviving, state)
     _require_possible(request, clusters)
+    _require_members(request, clusters, opened.kafka)
     result = Result(extra={"replaced": False, "lost": [], "unreplicated_below": {}, "rights": 0})
     # Otherwise this is a second call before the pair is enabled, and everything is done.
     if clusters.lost in state.topic_ids:
@@ -141,6 +143,14 @@ def _require_possible(request: RebuildRequest, clusters: _Clusters) -> None:
                 "Start again when it has ended. If you have verified that its process has ended, start again with"
                 f" -e kafka_dr_take_over={lease.run}.",
             )
+
+
+def _require_members(request: RebuildRequest, clusters: _Clusters, kafkas: Mapping[str, Kafka]) -> None:
+    """Raise if the inventory omits members of the pair (R42). The new cluster has another id than the journal's."""
+    known = {alias: one for alias, one in clusters.state.cluster_ids.items() if alias != clusters.lost}
+    problem = members(request.pair, replace(clusters.state, cluster_ids=known), kafkas).problem()
+    if problem:
+        raise DrError("inventory_smaller", f"{problem} Nothing was changed.")
 
 
 def _require_empty(pair: PairSpec, clusters: _Clusters) -> None:

@@ -30,6 +30,7 @@ from ..._process import is_alive, myself, orphans
 from ..connections.clusters import connect_answering, connect_pair
 from .copies import Book, JournalCopies, append
 from .leases import give_back, leases_of, revoke, take, unfinished_replays, wait_for_lease
+from .members import members
 from .request import JournalRequest
 
 __all__ = ["note"]
@@ -67,14 +68,18 @@ def note(request: JournalRequest, check: bool) -> Result:
     kafkas = _connect(request)
     owner = {} if check else _take_lease(request, kafkas)
     noted = _append(request, kafkas, check)
-    extra = _lists(request, kafkas, noted.book)
+    extra, warnings = _lists(request, kafkas, noted.book), []
+    if request.event == "read":
+        found = members(request.pair, noted.book.state, kafkas)
+        extra.update(leaving=found.texts(), leaving_problem=found.problem())
+        warnings = found.notes()
     if not check:
         _end_own_lease(request, kafkas)
         _end_other_leases(request, kafkas, noted.decision)
         owner = _owner(request, noted.book.state) or owner
     extra.update(_described(request, noted), owner=owner)
     requests = [sent for kafka in kafkas.values() for sent in kafka.requests]
-    return Result(outcomes=noted.outcomes, extra=extra, requests=requests)
+    return Result(outcomes=noted.outcomes, extra=extra, requests=requests, warnings=warnings)
 
 
 def _connect(request: JournalRequest) -> dict[str, Kafka]:
@@ -237,7 +242,9 @@ def _is_noted(kind: str, data: Mapping[str, Any], state: JournalState) -> bool:
     if kind == "enabled":
         here = not data.get("adopted") or state.active == data["active"]
         joined = (state.topics, state.groups) == (data.get("topics", state.topics), data.get("groups", state.groups))
-        return here and joined and state.enabled and state.topic_ids == data.get("topic_ids", {})
+        ids = (state.topic_ids, state.cluster_ids)
+        same = ids == (data.get("topic_ids", {}), data.get("cluster_ids", state.cluster_ids))
+        return here and joined and state.enabled and same
     if kind == "held":
         return state.held == data.get("held")
     if kind == "adopted":

@@ -31,6 +31,7 @@ from ..._core.journal.events import Event
 from ..._core.journal.facts import JournalFacts
 from ..._core.journal.state import JournalState
 from ..._module import Result
+from ..journal.members import members
 from ..journal.readiness_history import keep_observation
 from ..observation.patterns import unjoined
 from .clusters import Clusters
@@ -133,6 +134,7 @@ def _facts(
         },
         brokers={alias: one.brokers for alias, one in kafka.items()},
         rights=None if rights is None else rights[0],
+        leaving=None if journal is None else parts.one("members", lambda: members(pair, journal, kafka).texts()),
         unjoined=parts.one("pattern_matches", lambda: unjoined(kafka[x], pair, x)) if x in kafka else None,
         undeclared=() if rights is None else rights[1],
         clients=request.unreachable,
