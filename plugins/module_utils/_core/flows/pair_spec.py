@@ -33,7 +33,6 @@ DEFAULTS: Mapping[str, Any] = {
     "journal_topic": JOURNAL_TOPIC,
     "state_topic": STATE_TOPIC,
     "accept_foreign_writers": (),
-    "local_groups": (),
     "drop": (),
     "application": None,
     "parts": tuple(CONNECTORS),
@@ -74,7 +73,7 @@ class PairSpec:
     groups: tuple[str, ...]
     #: The originals that a group reads. A group without an entry reads the topics on which it has committed offsets.
     group_topics: Mapping[str, tuple[str, ...]]
-    #: Groups of the inventory that do not move.
+    #: Groups of the inventory that work on both clusters and never move.
     local_groups: tuple[str, ...]
     #: Groups outside the inventory that may stay at work on the cluster that the applications leave.
     accepted_undeclared: tuple[str, ...]
@@ -87,8 +86,6 @@ class PairSpec:
     state_topic: str
     #: Topics whose replicas may have records of foreign writers.
     accepted_foreign_writers: tuple[str, ...]
-    #: Groups of the inventory that work on both clusters and never move.
-    local_groups: tuple[str, ...]
     #: Topics and groups that may leave the pair, as the operator names them (R42).
     drop: tuple[str, ...]
     #: The application that the pair stands for, if there are several; None: there is only one.
@@ -133,7 +130,6 @@ class PairSpec:
             journal_topic=given["journal_topic"],
             state_topic=given["state_topic"],
             accepted_foreign_writers=tuple(given["accept_foreign_writers"]),
-            local_groups=tuple(given["local_groups"]),
             drop=tuple(given["drop"]),
             application=given["application"],
             parts=tuple(given["parts"]),
