@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+import json
 import struct
 import threading
 import time
+import urllib.parse
+import urllib.request
 import uuid
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -748,6 +751,97 @@ def test_records_that_expired_on_both_clusters_are_reported_and_not_counted(expi
     result = expired.pair.translate(group, group_lag="reread")
     assert result["rc"] == 0, result["msg"]
     assert result["skips"] == {"at_least": 0, "at_most": 0}
+
+
+# ---- records without a copy (R36) -
+
+
+SET_TO, LAST = 60, 80
+
+
+@pytest.fixture(scope="module")
+def holed(lab: Any) -> Iterator[Bare]:
+    """Partition 0: records 40 to 59 were never replicated, because the flow's stored offset was set forward.
+
+    Partition 1: the replica was compacted for a while, which removes every record without a key.
+    """
+    made = Bare(lab)
+    p, b, main = made.p, made.b, made.pair.main
+    made.pair.send(p, main, 0, SET_TO - COUNT)
+    connector, url = f"{p}->{b}.MirrorSourceConnector", made.pair.clusters[b]["connect_url"]
+    place = {"cluster": p, "partition": 0, "topic": main}
+    body = json.dumps({"offsets": [{"partition": place, "offset": {"offset": SET_TO - 1}}]}).encode()
+    address = f"{url}/connectors/{urllib.parse.quote(connector)}/offsets"
+    request = urllib.request.Request(address, body, {"Content-Type": "application/json"}, method="PATCH")
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        assert answer.status == 200
+    compact = {"cleanup.policy": "compact", "segment.ms": 100, "min.cleanable.dirty.ratio": 0.01}
+    configure(made, compact)
+    made.pair.flow(made.there, "running")
+    for partition, until in ((0, LAST - SET_TO), (1, LAST - COUNT)):
+        made.pair.send(p, main, partition, until)
+    made.pair.wait_replicated(made.there)
+    made.pair.flow(made.there, "stopped")
+
+    def left() -> int:
+        return len(made.pair.values(b, made.replica, 1, 0))
+
+    assert wait_until(left, lambda count: count <= LAST - COUNT, Bounds(90, 0.5)).done
+    configure(made, {"cleanup.policy": "delete", "segment.ms": None, "min.cleanable.dirty.ratio": None})
+    yield made
+    made.pair.flow(made.there, "absent")
+    for topic in (made.syncs, made.heartbeats):
+        made.write(topic, None)
+
+
+def configure(made: Bare, config: dict[str, Any]) -> None:
+    item = {"name": made.replica, "config": config}
+    done = run_module(kafka_topic, {"bootstrap_servers": made.pair.servers(made.b), "topics": [item]})
+    assert done["rc"] == 0, done
+
+
+def test_a_group_before_records_without_a_copy_starts_there_and_is_refused(holed: Bare) -> None:
+    """R36: it starts at the first copy of an unread record, and what has no copy is named and counted."""
+    (group,) = holed.groups(0, [45])
+    holed.pair.group(holed.p, {(holed.pair.main, 1): LAST}, group)
+    result = holed.pair.translate(group, group_lag="reread")
+    assert (result["rc"], result["error"]["code"]) == (1, "records_gone"), result
+    assert f"offsets 45 to {SET_TO - 1} of the source have no copy" in result["msg"]
+    assert result["skips"] == {"at_least": 15, "at_most": 15}
+
+
+def test_every_offset_around_records_without_a_copy_reads_each_copy_of_an_unread_record(holed: Bare) -> None:
+    at = range(0, LAST, 5)
+    groups = holed.groups(0, at)
+    for group in groups:
+        holed.pair.group(holed.p, {(holed.pair.main, 1): LAST}, group)
+    rows = holed.offsets(groups, 0, group_lag="reread", accept_skips=list(groups))
+    lacking = {commit: max(0, SET_TO - max(commit, COUNT)) for commit in at}
+    first = {commit: commit if commit < COUNT else max(COUNT, commit - (SET_TO - COUNT)) for commit in at}
+    assert {
+        commit: (row["offset"], row["skips"]["at_least"], row["skips"]["at_most"]) for commit, row in rows.items()
+    } == {commit: (first[commit], lacking[commit], lacking[commit]) for commit in at}
+    assert {commit for commit, row in rows.items() if row["quality"] == "exact"} == {at for at in at if not lacking[at]}
+
+
+def test_a_replica_that_was_compacted_for_a_while_skips_no_record_unseen(holed: Bare) -> None:
+    """R36: the policy is delete again, and nothing but the records shows what is missing."""
+    left = set(holed.pair.values(holed.b, holed.replica, 1, 0))
+    source = holed.pair.values(holed.p, holed.pair.main, 1, 0)
+    assert 0 < len(left) < len(source) == LAST
+    at = range(0, LAST, 5)
+    groups = {}
+    for commit_at in at:
+        group = holed.pair.group(holed.p, {(holed.pair.main, 0): LAST, (holed.pair.main, 1): commit_at})
+        groups[group] = commit_at
+    rows = holed.offsets(groups, 1, group_lag="reread", accept_skips=list(groups))
+    for commit_at, row in rows.items():
+        unread = source[commit_at:]
+        found = set(holed.pair.values(holed.b, holed.replica, 1, row["offset"]))
+        # Both batches have the same values, so a value counts as found only where it was sent.
+        assert row["skips"]["at_most"] >= len(set(unread) - found), row
+        assert row["quality"] == "skips" or set(unread) <= found, row
+    assert any(row["quality"] == "skips" for row in rows.values())
 
 
 def test_the_reason_for_a_group_in_a_compacted_topic_names_compaction(bare: Bare) -> None:

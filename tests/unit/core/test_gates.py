@@ -137,9 +137,9 @@ LAGGING = facts(0, 10, 4, True)
             REFUTED,
             "no progress",
         ),
-        (LAGGING, dataclasses.replace(LAGGING, tail_replicated=True), PROVEN, "everything is replicated"),
+        (LAGGING, dataclasses.replace(LAGGING, tail_replicated=True), PROVEN, "the flow has passed the last record"),
         (LAGGING, dataclasses.replace(LAGGING, tail_replicated=False), REFUTED, "no progress"),
-        (LAGGING, facts(0, 10, 9), PROVEN, "everything is replicated"),
+        (LAGGING, facts(0, 10, 9), PROVEN, "the flow has passed the last record"),
         (facts(0, 10, None, True), facts(0, 10, None, True), UNKNOWN, "the last replicated offset is unknown"),
         (LAGGING, facts(None, None, 4), UNKNOWN, "could not be read"),
         # Progress does not close a skipped range.

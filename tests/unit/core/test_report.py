@@ -415,7 +415,7 @@ def test_the_line_before_the_audit_says_since_when_the_applications_run() -> Non
 def status(**parts: Any) -> dict[str, Any]:
     base = {
         "verdict": "PROVEN",
-        "flows": [{"name": "P->B", "verdict": "PROVEN", "lag": 0, "reason": "everything is replicated"}],
+        "flows": [{"name": "P->B", "verdict": "PROVEN", "lag": 0, "reason": "the flow has passed the last record"}],
         "groups": [],
         "missing": [],
         "unjoined": [],
@@ -431,7 +431,7 @@ def row(group: str, alias: str, commit: int | None, read: bool | None) -> dict[s
 def test_a_status_names_the_side_and_the_flows() -> None:
     assert status_lines(status(), "P") == [
         "PROVEN: applications live on P",
-        "  PROVEN   P->B: lag 0, everything is replicated",
+        "  PROVEN   P->B: lag 0, the flow has passed the last record",
     ]
 
 

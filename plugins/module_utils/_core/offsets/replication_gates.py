@@ -85,14 +85,14 @@ def _past_the_end(facts: PartitionFacts) -> bool:
 
 
 def drained(facts: PartitionFacts) -> Finding:
-    """Is every data record of the source partition on the target?"""
+    """Has the flow passed the last data record of the source partition? A position, not a proof of each copy (R36)."""
     fits = healthy(facts)
     if fits.verdict == REFUTED or facts.start is None or facts.end is None:
         return fits
     if facts.end == 0:
         return Finding(PROVEN, "the source partition was never written")
     if facts.last_replicated_offset is not None and facts.last_replicated_offset >= facts.end - 1:
-        return Finding(PROVEN, f"replicated up to {facts.last_replicated_offset}, source end {facts.end}")
+        return Finding(PROVEN, f"the flow is at {facts.last_replicated_offset + 1}, source end {facts.end}")
     if facts.data_after is False and (facts.last_replicated_offset is not None or facts.start == 0):
         return Finding(
             PROVEN, f"only transaction markers after the last replicated offset {facts.last_replicated_offset}"
@@ -115,7 +115,7 @@ def making_progress(before: PartitionFacts, after: PartitionFacts) -> Finding:
         return fits
     done = drained(after)
     if done.verdict == PROVEN or after.tail_replicated:
-        return Finding(PROVEN, "everything is replicated")
+        return Finding(PROVEN, "the flow has passed the last record")
     for name, old, new in (
         ("last replicated offset", before.last_replicated_offset, after.last_replicated_offset),
         ("replica end", before.replica_end, after.replica_end),

@@ -513,7 +513,7 @@ def _flow_finding(before: FlowObservation, after: FlowObservation, moved: Collec
     if arrived:
         return Finding(PROVEN, "records arrive on the target")
     if _heartbeat_arrived(before, after):
-        return Finding(PROVEN, "everything is replicated and heartbeats arrive")
+        return Finding(PROVEN, "the flow has passed the last record and heartbeats arrive")
     if after.heartbeat_offset is None:
         return Finding(
             UNKNOWN, "no record waits to be replicated and no heartbeat has arrived: the flow may be dead or idle"
