@@ -240,6 +240,29 @@ def test_records_that_a_killed_worker_replicated_without_storing_the_offset_are_
     assert (row["already_replicated"], row["begin"], row["records"]) == (0, 0, 11)
 
 
+def test_records_whose_copies_were_lost_are_a_part_of_the_tail_or_named(lost: Lost) -> None:
+    """R45: what the flow had stored does not say what the replica still holds."""
+    lost.send(*range(10, 16))
+    # As if the replica had lost the copies of 10 to 12.
+    lost.note(12)
+    listed = lost.run()
+    row = listed["partitions"][0]
+    assert (row["begin"], row["records"], row["copies_lost"], row["missing"]) == (10, 6, 3, None)
+    assert f"3 of them replicated before and lost on {lost.b}" in listed["lines"][1]
+    # As if the flow had gone on after that.
+    lost.send(13, 14, alias=lost.b, topic=f"{lost.p}.{lost.topic}")
+    lost.note(14)
+    row = lost.run()["partitions"][0]
+    assert (row["begin"], row["records"], row["copies_lost"]) == (15, 1, 0)
+    assert (row["missing"], row["missing_records"]) == ([10, 13], 3)
+    refused = lost.run("replay")
+    assert refused["error"]["code"] == "copies_missing"
+    assert "3 records in the offsets 10 to 12" in refused["msg"]
+    assert lost.run("replay", accept_expired=[lost.topic])["rc"] == 0
+    assert lost.brought() == ["15"]
+    assert lost.run()["partitions"] == []
+
+
 def test_a_running_flow_a_re_created_topic_and_a_tail_with_a_gap_are_refused(lost: Lost) -> None:
     lost.send(*range(10, 15))
     other = {**lost.ids, lost.p: {lost.topic: "another"}}
