@@ -105,7 +105,7 @@ def test_a_move_refuses_a_streams_group_in_the_inventory_or_outside_of_it(pair: 
         refused(pair, "failover_cutoff", "B", named)
         declared = {"kafka_dr_groups": ["settlement", {"name": "totals", "topics": ["Payments"]}]}
         for name, to in (("failover_cutoff", "B"), ("enable", "P")):
-            refused(pair, name, to, "neither classic nor consumer groups on P", "group.protocol=classic", **declared)
+            refused(pair, name, to, "classic or consumer group", "group.protocol=classic", **declared)
         pair.playbook("readiness")
         report = json.loads((pair.reports / "readiness.json").read_text())
         found = next(row for row in report["checks"] if row["name"] == "undeclared_groups")

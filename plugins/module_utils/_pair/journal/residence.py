@@ -168,8 +168,8 @@ class _Observation:
             if declared:
                 raise DrError(
                     "group_undescribed",
-                    f"{len(declared)} groups in kafka_dr_groups are neither classic nor consumer groups on {alias}, so"
-                    f" it is unknown whether they have members: {', '.join(declared[:_SHOWN])}.",
+                    f"{len(declared)} groups in kafka_dr_groups are not classic or consumer groups on {alias}, so it is"
+                    f" unknown whether they have members: {', '.join(declared[:_SHOWN])}.",
                     "Run Kafka Streams with group.protocol=classic. For a share group, or one that stays, set mode:"
                     " local in kafka_dr_groups, and choose where it starts on the other cluster (for a share group,"
                     " share.auto.offset.reset or kafka-share-groups --reset-offsets).",
