@@ -15,7 +15,7 @@ from typing import Any
 
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.state import JournalState
-from ..._core.names import salvage_topic
+from ..._core.names import flow_name, salvage_topic
 from ..._core.offsets.tenures import flat
 from ..._core.partition import Partition
 
@@ -74,11 +74,13 @@ class LossFacts:
     cut: Mapping[Partition, int]
     #: Policy identity: log ends on the source when the flow back was started. Later records came from the target.
     flow_back_start: Mapping[Partition, int]
+    #: Topic ids of the partitions whose tail was replayed before, finished or not.
+    replayed: Mapping[Partition, str]
     #: Unix time in milliseconds when the applications left the source; None: unknown.
     failed_over_ms: int | None
 
     @classmethod
-    def of(cls, state: JournalState, source: str) -> LossFacts:
+    def of(cls, state: JournalState, source: str, target: str) -> LossFacts:
         """Extract the facts from the state of the journal."""
         cuts = [cut for cut in state.cuts if cut["from"] == source]
         left_at = None if state.run is None else state.run.left_at
@@ -86,5 +88,6 @@ class LossFacts:
             state.topic_ids,
             flat((state.left.get(source) or {}).get("cut") or {}),
             flat((cuts[-1].get("resumed") if cuts else None) or {}),
+            flat(state.replays.get(flow_name(source, target), {})),
             int(left_at * 1000) if left_at else None,
         )

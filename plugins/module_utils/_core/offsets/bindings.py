@@ -1,0 +1,129 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Bind an offset that is stored for later to the records of its log (R37).
+
+A topic id does not show that a log was cut and filled again: after an unclean election, a power failure or on a
+restored disk, the same id has other records. So an offset is stored with *witnesses*: the last data record before it,
+and the last data record of the log at that time. A log only grows at its end. If a record at or after the one before
+the offset is still the same, no record before the offset was replaced.
+
+On one log a record is byte for byte the same, so every field counts, and the leader epoch of its batch as well.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from ..partition import Partition, Range
+from .fingerprints import HasFields, identity
+
+__all__ = ["HELD", "UNBOUND", "Binding", "Bound", "Witness", "binding", "witness"]
+
+
+class HasPlace(HasFields, Protocol):
+    """A record with its place in the log."""
+
+    @property
+    def offset(self) -> int:
+        """Its offset."""
+
+    @property
+    def leader_epoch(self) -> int | None:
+        """Epoch of the leader that appended it; None: the client does not show it."""
+
+
+class Witness(NamedTuple):
+    """One record of a log, as it was when an offset was stored. Its JSON form is the list of its fields."""
+
+    offset: int
+    leader_epoch: int | None
+    digest: str
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> Witness:
+        """Read the JSON form."""
+        offset, epoch, digest = values
+        return cls(int(offset), None if epoch is None else int(epoch), str(digest))
+
+
+class Bound(NamedTuple):
+    """A stored offset, and the witnesses that can prove it."""
+
+    key: Partition
+    offset: int
+    witnesses: tuple[Witness, ...]
+
+    @classmethod
+    def of(cls, key: Partition, offset: int, stored: Iterable[Witness]) -> Bound:
+        """Choose the witnesses of ``offset`` among those in ``stored``.
+
+        ``stored``: of this partition, with the last record before each stored offset and the last record of the log.
+        """
+        known = sorted(stored)
+        before = [one.offset for one in known if one.offset < offset]
+        return cls(key, offset, tuple(one for one in known if not before or one.offset >= before[-1]))
+
+
+@dataclass(frozen=True)
+class Binding:
+    """Whether a stored offset still refers to the records that it was stored for."""
+
+    #: No record before the offset was replaced, or none of them is left to read.
+    holds: bool = True
+    #: The log has other records than it had then, at or after the record before the offset, or before it.
+    replaced: bool = False
+    #: Why it does not hold, or what could not be compared; empty: nothing to say.
+    reason: str = ""
+
+
+#: Nothing speaks against a stored offset.
+HELD = Binding()
+#: A stored offset without a binding.
+UNBOUND = Binding(False, False, "it is not bound to a record of the log")
+
+
+def witness(record: HasPlace) -> Witness:
+    """Return what to store of a record."""
+    return Witness(record.offset, record.leader_epoch, identity(record))
+
+
+def binding(
+    bound: Bound,
+    log: Range,
+    found: Mapping[int, Witness | None],
+    *,
+    compacted: bool = False,
+    data_before: bool | None = None,
+) -> Binding:
+    """Compare the witnesses of an offset with the log as it is now.
+
+    ``found``: the record at the offset of each witness; None: no record is there; an offset without an entry could not
+    be read. ``compacted``: a record may be missing because a later one has its key. ``data_before``: whether the log
+    has a data record before the offset; None: unknown.
+
+    If every witness has expired, the log had no other record before the offset than expired ones. Then the offset
+    skips nothing that can be read, as long as there is no record before it.
+    """
+    start, end = log
+    left = [one for one in bound.witnesses if one.offset >= start]
+    same = [one for one in left if one.offset < end and found.get(one.offset) == one]
+    unread = [one for one in left if one.offset < end and one.offset not in found]
+    # Compaction removes a record, but replaces none.
+    gone = [one for one in left if compacted and one.offset < end and found.get(one.offset, one) is None]
+    replaced = len(left) > len(same) + len(unread) + len(gone)
+    if same:
+        return Binding(replaced=replaced)
+    if replaced:
+        return Binding(False, True, "the log was cut and filled again since the offset was stored")
+    if unread:
+        return Binding(False, False, "the record that the offset is bound to could not be read")
+    if bound.offset <= start or data_before is False:
+        return Binding(reason="every record that the offset was bound to has expired")
+    if data_before and not compacted:
+        return Binding(False, True, "the log has other records before the offset than when it was stored")
+    return Binding(False, False, "no record that the offset was bound to is left to compare")

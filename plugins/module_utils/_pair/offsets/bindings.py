@@ -1,0 +1,132 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Read the records that stored offsets are bound to, when they are stored and when they are used (R37).
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from ..._core.offsets.bindings import Binding, Bound, Witness, binding, witness
+from ..._core.partition import Partition, PartitionOffset, Ranges
+from ..._kafka.client import Kafka
+from ..._kafka.records import EXHAUSTED, LIMIT, Reading, has_data, last_data_records, read_ranges
+from ..observation.pair import ISOLATION
+
+__all__ = ["bindings", "last_witnesses", "present_witnesses", "witnesses_before"]
+
+# A disaster must not wait longer for the records that would raise its offsets.
+_SECONDS = 20.0
+
+
+def last_witnesses(kafka: Kafka, logs: Ranges) -> dict[Partition, Witness]:
+    """Return the last data record of each log that has one."""
+    records = last_data_records(kafka, logs, ISOLATION)
+    return {key: witness(record) for key, record in records.items() if record is not None}
+
+
+def witnesses_before(
+    kafka: Kafka, places: Iterable[PartitionOffset], logs: Ranges, last: Mapping[Partition, Witness]
+) -> dict[PartitionOffset, list[Witness]]:
+    """Return the witnesses of each (partition, offset): the last data record before the offset, and ``last``.
+
+    ``last``: from ``last_witnesses``, read before the offsets were determined. Reads the records of all partitions at
+    once, and again for each further offset in one partition. An empty list: the log has no data record.
+    """
+    found: dict[PartitionOffset, list[Witness]] = {}
+    remaining: dict[Partition, list[int]] = {}
+    for key, offset in sorted(set(places)):
+        found[key, offset] = [last[key]] if key in last else []
+        if key in logs and offset > logs[key][0] and not (key in last and last[key].offset == offset - 1):
+            remaining.setdefault(key, []).append(offset)
+    while remaining:
+        now = {key: offsets.pop() for key, offsets in remaining.items()}
+        before = last_witnesses(kafka, {key: (logs[key][0], offset) for key, offset in now.items()})
+        for key, one in before.items():
+            place = found[key, now[key]]
+            place[:] = sorted({one, *place})
+        remaining = {key: offsets for key, offsets in remaining.items() if offsets}
+    return found
+
+
+def present_witnesses(
+    kafka: Kafka, wanted: Mapping[Partition, Collection[int]], logs: Ranges
+) -> dict[Partition, dict[int, Witness | None]]:
+    """Return the record at each of these offsets within the logs as they are now; None: no record is there.
+
+    An offset that could not be read has no entry. Reads one offset of every partition at once.
+    """
+    found: dict[Partition, dict[int, Witness | None]] = {key: {} for key in wanted}
+    remaining = {
+        key: sorted({offset for offset in offsets if logs[key][0] <= offset < logs[key][1]})
+        for key, offsets in wanted.items()
+        if key in logs
+    }
+    while remaining := {key: offsets for key, offsets in remaining.items() if offsets}:
+        now = {key: offsets.pop() for key, offsets in remaining.items()}
+        spans = {key: (offset, offset + 1) for key, offset in now.items()}
+        for key, read in read_ranges(kafka, spans, Reading(ISOLATION, timeout=_SECONDS)).items():
+            if read.ended in (EXHAUSTED, LIMIT):
+                found[key][now[key]] = witness(read.records[0]) if read.records else None
+    return found
+
+
+def bindings(
+    kafka: Kafka, stored: Iterable[Bound], logs: Ranges, compacted: Collection[str] = ()
+) -> dict[Bound, Binding]:
+    """Return whether each stored offset still refers to the records that it was stored for.
+
+    ``logs``: log start and end as of now. ``compacted``: topics that are compacted. Reads the newest witness of every
+    partition at once; older ones only where that one is gone or replaced.
+    """
+    known = {one for one in stored if one.key in logs}
+    found: dict[Partition, dict[int, Witness | None]] = {one.key: {} for one in known}
+
+    def proven(one: Bound) -> bool:
+        return any(found[one.key].get(each.offset) == each for each in one.witnesses)
+
+    for newest in (True, False):
+        wanted: dict[Partition, set[int]] = {}
+        for one in known:
+            chosen = one.witnesses[-1:] if newest else one.witnesses[:-1]
+            if not proven(one):
+                wanted.setdefault(one.key, set()).update(each.offset for each in chosen)
+        for key, records in present_witnesses(kafka, wanted, logs).items():
+            found[key].update(records)
+    data = _data_before(
+        kafka,
+        {
+            (one.key, one.offset)
+            for one in known
+            if one.offset > logs[one.key][0] and all(each.offset < logs[one.key][0] for each in one.witnesses)
+        },
+        logs,
+    )
+    return {
+        one: binding(
+            one,
+            logs[one.key],
+            found[one.key],
+            compacted=one.key.topic in compacted,
+            data_before=data.get((one.key, one.offset)),
+        )
+        for one in known
+    }
+
+
+def _data_before(kafka: Kafka, places: Iterable[PartitionOffset], logs: Ranges) -> dict[PartitionOffset, bool | None]:
+    """Return whether each log has a data record before the offset. None: unknown."""
+    remaining: dict[Partition, list[int]] = {}
+    for key, offset in sorted(places):
+        remaining.setdefault(key, []).append(offset)
+    answers: dict[PartitionOffset, bool | None] = {}
+    while remaining:
+        now = {key: offsets.pop() for key, offsets in remaining.items()}
+        spans = {key: (logs[key][0], min(offset, logs[key][1])) for key, offset in now.items()}
+        for key, answer in has_data(kafka, spans, ISOLATION, _SECONDS).items():
+            answers[key, now[key]] = answer
+        remaining = {key: offsets for key, offsets in remaining.items() if offsets}
+    return answers
