@@ -42,7 +42,7 @@ P, B = "TP", "TB"
 THERE, BACK = {"source": P, "target": B}, {"source": B, "target": P}
 COUNT, BACKWARD = 40, 6
 GONE = 25
-JOURNALED = {"trusted_offsets", "topic_ids", "offset_syncs_start"}
+JOURNALED = {"trusted_offsets", "arrived", "bound", "topic_ids", "offset_syncs_start"}
 Commits = dict[tuple[str, int], int]
 Written = list[tuple[bytes | None, bytes | None]]
 
@@ -317,11 +317,9 @@ def test_a_committed_offset_on_the_entered_cluster_is_reported_and_does_not_coun
 # ---- the original
 
 
-@pytest.mark.parametrize(("trusted", "offset", "method"), [(4, 4, "own"), (1, 2, "tail"), (None, 2, "tail")])
-def test_on_the_original_the_higher_of_the_reverse_and_the_trusted_offset_counts(
-    pair: LabPair, trusted: int | None, offset: int, method: str
-) -> None:
-    """R7: all records below either of them were read."""
+@pytest.mark.parametrize("trusted", [5, 1, None])
+def test_on_the_original_the_exact_translation_counts_and_no_earlier_offset(pair: LabPair, trusted: int | None) -> None:
+    """R39: a group with a higher offset of its own was set back on the replica, and the lower truth wins."""
     group = pair.group(P, {**pair.ends(P, pair.main), (replica(B, pair.main), 0): 2, (replica(B, pair.main), 1): 6})
     # An untrusted commit may come from a rehearsal.
     pair.group(B, {(pair.main, 0): 5}, group)
@@ -329,7 +327,10 @@ def test_on_the_original_the_higher_of_the_reverse_and_the_trusted_offset_counts
     result = pair.translate(group, trusted_offsets=own)
     assert result["rc"] == 0, result["msg"]
     row = by_place(result)[pair.main, 0]
-    assert (row["offset"], row["method"], row["quality"], row["rereads"]) == (offset, method, "exact", 0)
+    assert (row["offset"], row["method"], row["quality"], row["rereads"]) == (2, "tail", "exact", 0)
+    # The move may lower what the group itself has committed there, and nothing else (R6).
+    assert row["own"] == (5 if trusted == 5 else None)
+    assert ("own earlier committed offset 5 does not count" in row["reason"]) == (trusted == 5)
 
 
 def test_a_trusted_offset_past_the_end_is_refused(pair: LabPair) -> None:

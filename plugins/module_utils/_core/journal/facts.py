@@ -51,7 +51,7 @@ class OwnOffsets:
                     topics.setdefault(row["topic"], {})[str(row["partition"])] = row["offset"]
         return cls(
             facts.get("committed_offsets") or {},
-            {key: [Witness.of(one) for one in ones] for key, ones in flat(facts.get("bound") or {}).items()},
+            {key: [Witness.of(fields) for fields in stored] for key, stored in flat(facts.get("bound") or {}).items()},
             arrived,
             float(facts.get("time") or 0.0),
             facts.get("checkpoints"),

@@ -65,8 +65,8 @@ class Bound(NamedTuple):
         ``stored``: of this partition, with the last record before each stored offset and the last record of the log.
         """
         known = sorted(stored)
-        before = [one.offset for one in known if one.offset < offset]
-        return cls(key, offset, tuple(one for one in known if not before or one.offset >= before[-1]))
+        before = [each.offset for each in known if each.offset < offset]
+        return cls(key, offset, tuple(each for each in known if not before or each.offset >= before[-1]))
 
 
 @dataclass(frozen=True)
@@ -95,26 +95,26 @@ def witness(record: HasPlace) -> Witness:
 def binding(
     bound: Bound,
     log: Range,
-    found: Mapping[int, Witness | None],
+    present: Mapping[int, Witness | None],
     *,
     compacted: bool = False,
     data_before: bool | None = None,
 ) -> Binding:
     """Compare the witnesses of an offset with the log as it is now.
 
-    ``found``: the record at the offset of each witness; None: no record is there; an offset without an entry could not
-    be read. ``compacted``: a record may be missing because a later one has its key. ``data_before``: whether the log
-    has a data record before the offset; None: unknown.
+    ``present``: the record at the offset of each witness; None: no record is there; an offset without an entry could
+    not be read. ``compacted``: a record may be missing because a later one has its key. ``data_before``: whether the
+    log has a data record before the offset; None: unknown.
 
     If every witness has expired, the log had no other record before the offset than expired ones. Then the offset
     skips nothing that can be read, as long as there is no record before it.
     """
     start, end = log
-    left = [one for one in bound.witnesses if one.offset >= start]
-    same = [one for one in left if one.offset < end and found.get(one.offset) == one]
-    unread = [one for one in left if one.offset < end and one.offset not in found]
+    left = [each for each in bound.witnesses if each.offset >= start]
+    same = [each for each in left if each.offset < end and present.get(each.offset) == each]
+    unread = [each for each in left if each.offset < end and each.offset not in present]
     # Compaction removes a record, but replaces none.
-    gone = [one for one in left if compacted and one.offset < end and found.get(one.offset, one) is None]
+    gone = [each for each in left if compacted and each.offset < end and present.get(each.offset, each) is None]
     replaced = len(left) > len(same) + len(unread) + len(gone)
     if same:
         return Binding(replaced=replaced)

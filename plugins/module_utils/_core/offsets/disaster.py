@@ -7,7 +7,7 @@ X is the lost cluster, Y the surviving one. Y has three sources for a group's co
 newest checkpoint, an offset that was stored earlier (presynced by the scheduled job, R12, or the group's own when Y was
 left), and the log start. The highest one counts that is still true:
 
-- A stored offset is void if the group was set back since: newer evidence, of whatever tenure, shows a lower committed
+- A stored offset is void if the group was set back since: newer evidence, of any tenure, shows a lower committed
   offset on X (R39). It is void as well if Y no longer has the records that it is bound to (R37).
 - A log that was cut and filled again has other records at every offset, so only stored offsets that are still bound to
   its records, and the log start, are left.

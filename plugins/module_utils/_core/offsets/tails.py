@@ -84,8 +84,9 @@ class Progress:
         noted = (
             None if skipped_ranges is None else tuple(SkippedRange(*skipped_range) for skipped_range in skipped_ranges)
         )
-        bound = {name: tuple(Witness.of(one) for one in value.get(name) or ()) for name in _BOUNDS}
-        return cls(**known, skipped_ranges=noted, replica_id=value.get("replica_id", ""), **bound)
+        source, replica = (tuple(Witness.of(fields) for fields in value.get(name) or ()) for name in _BOUNDS)
+        replica_id = value.get("replica_id", "")
+        return cls(**known, skipped_ranges=noted, replica_id=replica_id, source_bound=source, replica_bound=replica)
 
 
 def first_offset(last_replicated_offset: int | None, done: Progress | None) -> int:

@@ -217,8 +217,10 @@ def enter_original(
     if own is not None and own.offset > original.end:
         reason = f"its earlier committed offset {own.offset} is past the log end {original.end}: the log was cut"
         return TargetOffset(None, "none", "none", None, reason)
-    found = _own_or_translated(left, original.start, original.end, translated, own)
-    return found if own is None or found.method == "own" else _with_own(found, own, left.commit)
+    target_offset = _own_or_translated(left, original.start, original.end, translated, own)
+    if own is None or target_offset.method == "own":
+        return target_offset
+    return _with_own(target_offset, own, left.commit)
 
 
 def _own_or_translated(
@@ -239,10 +241,10 @@ def _own_or_translated(
         if COMPACTED[0] not in translated.hazards:
             translated = replace(translated, skips=translated.skips.capped(most))
         return _from(translated, start, end, most)
-    found = TargetOffset(start, "start", "safe", end - start, "no earlier committed offset of the group is known")
+    at_start = TargetOffset(start, "start", "safe", end - start, "no earlier committed offset of the group is known")
     # If nothing is left to read on the replica, nothing is lost.
     gone = 0 if left.read_to_end else max(0, start - needed)
-    return _skipping(found, Skips(0, gone), needed, start)
+    return _skipping(at_start, Skips(0, gone), needed, start)
 
 
 _OWN = {

@@ -128,13 +128,13 @@ def bound_cuts(cut_records: Sequence[Mapping[str, Any]], alias: str) -> list[Bou
     While that record is there, no earlier cut on that log has moved either. A cut without a record is not listed: the
     cluster was lost then, or no cutover of this collection made the cut.
     """
-    found: dict[Partition, Bound] = {}
-    for one in cut_records:
-        ends = flat(one["ends"] if one["from"] == alias else one["cut"])
-        for key, witnesses in flat((one.get("bound") or {}).get(alias) or {}).items():
+    newest: dict[Partition, Bound] = {}
+    for cut_record in cut_records:
+        ends = flat(cut_record["ends"] if cut_record["from"] == alias else cut_record["cut"])
+        for key, witnesses in flat((cut_record.get("bound") or {}).get(alias) or {}).items():
             if key in ends:
-                found[key] = Bound.of(key, ends[key], [Witness.of(each) for each in witnesses][-1:])
-    return list(found.values())
+                newest[key] = Bound.of(key, ends[key], [Witness.of(each) for each in witnesses][-1:])
+    return list(newest.values())
 
 
 def flat(values: Mapping[str, Mapping[str, Any]]) -> dict[Partition, Any]:

@@ -260,9 +260,9 @@ def own_offsets(items: Iterable[Mapping[str, Any]]) -> dict[str, dict[Partition,
     """The suboption ``own`` of the option ``groups``, which ``wanted_offsets`` has checked."""
     return {
         item["group"]: {
-            Partition(one["topic"], one["partition"]): one["own"]
-            for one in item.get("committed_offsets") or ()
-            if one.get("own") is not None
+            Partition(row["topic"], row["partition"]): row["own"]
+            for row in item.get("committed_offsets") or ()
+            if row.get("own") is not None
         }
         for item in items
     }

@@ -241,8 +241,8 @@ def _is_noted(kind: str, data: Mapping[str, Any], state: JournalState) -> bool:
         known = state.adopted.get(data["flow"], {})
         return known.get("connectors") == data["connectors"] and known.get("offsets_topic") == data.get("offsets_topic")
     if kind == "replayed":
-        known = flat(state.replays.get(data["flow"], {}))
-        return all(known.get(key) == topic_id for key, topic_id in flat(data["partitions"]).items())
+        noted = flat(state.replays.get(data["flow"], {}))
+        return all(noted.get(key) == topic_id for key, topic_id in flat(data["partitions"]).items())
     return kind == "disabled" and not state.enabled
 
 

@@ -141,9 +141,9 @@ class InternalTopics:
         return current if better is None or better <= current.downstream else replace(current, downstream=better)
 
     def newest(self, group: str, key: Partition) -> Checkpointed | None:
-        """Return the group's newest checkpoint since the applications last left Y, of whatever tenure; None: none."""
-        found = self.checkpoints.get((group, key))
-        return None if found is None or self._is_stale(found) else found
+        """Return the group's newest checkpoint since the applications last left Y, of any tenure; None: none."""
+        checkpointed = self.checkpoints.get((group, key))
+        return None if checkpointed is None or self._is_stale(checkpointed) else checkpointed
 
     def _is_stale(self, checkpointed: Checkpointed) -> bool:
         """Is it older than the last move from Y? Times decide only if Y was lost then, so its topic was not read."""

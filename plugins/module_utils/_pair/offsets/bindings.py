@@ -13,19 +13,24 @@ from collections.abc import Collection, Iterable, Mapping
 from ..._core.offsets.bindings import Binding, Bound, Witness, binding, witness
 from ..._core.partition import Partition, PartitionOffset, Ranges
 from ..._kafka.client import Kafka
-from ..._kafka.records import EXHAUSTED, LIMIT, Reading, has_data, last_data_records, read_ranges
+from ..._kafka.records import EXHAUSTED, LIMIT, Reading, Record, digested, has_data, last_data_records, read_ranges
 from ..observation.pair import ISOLATION
 
-__all__ = ["bindings", "last_witnesses", "present_witnesses", "witnesses_before"]
+__all__ = ["bindings", "last_witnesses", "present_witnesses", "witness_of", "witnesses_before"]
 
 # A disaster must not wait longer for the records that would raise its offsets.
 _SECONDS = 20.0
 
 
+def witness_of(record: Record) -> Witness:
+    """Return what to store of a record. Long contents count by their digests, so that they need no memory later."""
+    return witness(digested(record))
+
+
 def last_witnesses(kafka: Kafka, logs: Ranges) -> dict[Partition, Witness]:
     """Return the last data record of each log that has one."""
     records = last_data_records(kafka, logs, ISOLATION)
-    return {key: witness(record) for key, record in records.items() if record is not None}
+    return {key: witness_of(record) for key, record in records.items() if record is not None}
 
 
 def witnesses_before(
@@ -36,20 +41,21 @@ def witnesses_before(
     ``last``: from ``last_witnesses``, read before the offsets were determined. Reads the records of all partitions at
     once, and again for each further offset in one partition. An empty list: the log has no data record.
     """
-    found: dict[PartitionOffset, list[Witness]] = {}
+    by_place: dict[PartitionOffset, list[Witness]] = {}
     remaining: dict[Partition, list[int]] = {}
     for key, offset in sorted(set(places)):
-        found[key, offset] = [last[key]] if key in last else []
+        by_place[key, offset] = [last[key]] if key in last else []
         if key in logs and offset > logs[key][0] and not (key in last and last[key].offset == offset - 1):
             remaining.setdefault(key, []).append(offset)
     while remaining:
         now = {key: offsets.pop() for key, offsets in remaining.items()}
-        before = last_witnesses(kafka, {key: (logs[key][0], offset) for key, offset in now.items()})
-        for key, one in before.items():
-            place = found[key, now[key]]
-            place[:] = sorted({one, *place})
+        spans = {key: (logs[key][0], min(offset, logs[key][1])) for key, offset in now.items()}
+        before = last_witnesses(kafka, spans)
+        for key, record in before.items():
+            place = by_place[key, now[key]]
+            place[:] = sorted({record, *place})
         remaining = {key: offsets for key, offsets in remaining.items() if offsets}
-    return found
+    return by_place
 
 
 def present_witnesses(
@@ -59,7 +65,7 @@ def present_witnesses(
 
     An offset that could not be read has no entry. Reads one offset of every partition at once.
     """
-    found: dict[Partition, dict[int, Witness | None]] = {key: {} for key in wanted}
+    by_place: dict[Partition, dict[int, Witness | None]] = {key: {} for key in wanted}
     remaining = {
         key: sorted({offset for offset in offsets if logs[key][0] <= offset < logs[key][1]})
         for key, offsets in wanted.items()
@@ -68,10 +74,12 @@ def present_witnesses(
     while remaining := {key: offsets for key, offsets in remaining.items() if offsets}:
         now = {key: offsets.pop() for key, offsets in remaining.items()}
         spans = {key: (offset, offset + 1) for key, offset in now.items()}
-        for key, read in read_ranges(kafka, spans, Reading(ISOLATION, timeout=_SECONDS)).items():
+        for key, read in read_ranges(
+            kafka, spans, Reading(ISOLATION, last_only=True, digests=True, timeout=_SECONDS)
+        ).items():
             if read.ended in (EXHAUSTED, LIMIT):
-                found[key][now[key]] = witness(read.records[0]) if read.records else None
-    return found
+                by_place[key][now[key]] = witness_of(read.records[0]) if read.records else None
+    return by_place
 
 
 def bindings(
@@ -82,38 +90,38 @@ def bindings(
     ``logs``: log start and end as of now. ``compacted``: topics that are compacted. Reads the newest witness of every
     partition at once; older ones only where that one is gone or replaced.
     """
-    known = {one for one in stored if one.key in logs}
-    found: dict[Partition, dict[int, Witness | None]] = {one.key: {} for one in known}
+    known = {bound for bound in stored if bound.key in logs}
+    present: dict[Partition, dict[int, Witness | None]] = {bound.key: {} for bound in known}
 
-    def proven(one: Bound) -> bool:
-        return any(found[one.key].get(each.offset) == each for each in one.witnesses)
+    def proven(bound: Bound) -> bool:
+        return any(present[bound.key].get(each.offset) == each for each in bound.witnesses)
 
     for newest in (True, False):
         wanted: dict[Partition, set[int]] = {}
-        for one in known:
-            chosen = one.witnesses[-1:] if newest else one.witnesses[:-1]
-            if not proven(one):
-                wanted.setdefault(one.key, set()).update(each.offset for each in chosen)
+        for bound in known:
+            chosen = bound.witnesses[-1:] if newest else bound.witnesses[:-1]
+            if not proven(bound):
+                wanted.setdefault(bound.key, set()).update(each.offset for each in chosen)
         for key, records in present_witnesses(kafka, wanted, logs).items():
-            found[key].update(records)
+            present[key].update(records)
     data = _data_before(
         kafka,
         {
-            (one.key, one.offset)
-            for one in known
-            if one.offset > logs[one.key][0] and all(each.offset < logs[one.key][0] for each in one.witnesses)
+            (bound.key, bound.offset)
+            for bound in known
+            if bound.offset > logs[bound.key][0] and all(each.offset < logs[bound.key][0] for each in bound.witnesses)
         },
         logs,
     )
     return {
-        one: binding(
-            one,
-            logs[one.key],
-            found[one.key],
-            compacted=one.key.topic in compacted,
-            data_before=data.get((one.key, one.offset)),
+        bound: binding(
+            bound,
+            logs[bound.key],
+            present[bound.key],
+            compacted=bound.key.topic in compacted,
+            data_before=data.get((bound.key, bound.offset)),
         )
-        for one in known
+        for bound in known
     }
 
 

@@ -18,7 +18,6 @@ from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
 from ..._core.journal.ownership import Claim
 from ..._core.journal.state import JournalState
-from ..._core.offsets.bindings import witness
 from ..._core.offsets.disaster import (
     Checkpointed,
     PresyncedOffset,
@@ -48,6 +47,7 @@ from ..observation.probe import probe
 from ..observation.resends import Resends
 from ..observation.snapshot import PairSnapshot
 from ..observation.surviving_cluster import Survivor
+from .bindings import witness_of
 from .evidence import by_group, preexisting_higher_offsets
 from .presynced import Presynced, presynced_offsets
 from .requests import DisasterRequest
@@ -391,7 +391,9 @@ def _facts(
         "starts": {},
         # The end of the replicated part of X. The records after it are the tail.
         "ends": nested({key: offset + 1 for key, offset in last_replicated_offset.items() if offset is not None}),
-        "cut_bound": nested({key: [witness(one)] for key, one in last.items() if key.topic in survivor.topics}),
+        "cut_bound": nested(
+            {key: [witness_of(record)] for key, record in last.items() if key.topic in survivor.topics}
+        ),
         "cut": nested({key: tail.end for key, tail in tails.items() if key.topic in survivor.topics}),
         "committed_offsets": {},
         "entered": committed_offsets,

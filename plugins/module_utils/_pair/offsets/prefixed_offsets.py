@@ -73,8 +73,8 @@ class PrefixedOffsets:
             return {}
         topics = {own.key.topic for own in stored}
         compacted = [topic for topic in topics if self._copies[1].compacted(evidence.y, topic)]
-        found = bindings(evidence.pair.kafka[evidence.y], stored, evidence.y_ranges, compacted)
-        return {(bound.key, bound.offset): held for bound, held in found.items()}
+        held = bindings(evidence.pair.kafka[evidence.y], stored, evidence.y_ranges, compacted)
+        return {(bound.key, bound.offset): binding for bound, binding in held.items()}
 
     def _mirror(self, key: Partition) -> Partition:
         return self._copies[1].replica(key)

@@ -172,9 +172,9 @@ class _Job:
             group for group, observation in evidence.y_groups.items() if observation.state not in ("EMPTY", "DEAD")
         )
         # An offset that skips records is not committed, nor stored for a disaster, where it would look safe (R30).
-        found = [row for row in rows if row["offset"] is not None and not skipped_in(row).possible]
-        witnesses = {} if check else self._witnesses(found, last)
-        safe = [row for row in found if check or _place(row) in witnesses]
+        translated = [row for row in rows if row["offset"] is not None and not skipped_in(row).possible]
+        witnesses = {} if check else self._witnesses(translated, last)
+        safe = [row for row in translated if check or _place(row) in witnesses]
         usable = [row for row in safe if row["group"] not in active]
         following = [row for row in usable if row["existing"] is not None and row["existing"] > row["offset"]]
         wanted: dict[str, dict[Partition, int]] = {}
@@ -206,7 +206,7 @@ class _Job:
                 *_named(row for row in rows if row["offset"] is None or skipped_in(row).possible),
                 *(
                     f"{row['group']} {_place(row)[0]}: the log was cut while the offset was translated"
-                    for row in found
+                    for row in translated
                     if row not in safe
                 ),
                 *(f"{row['group']} {row['topic']}: outside the group's topics, {row['evidence']}" for row in hidden),
@@ -245,10 +245,10 @@ class _Job:
     ) -> dict[PartitionOffset, list[Witness]]:
         """Return the records to bind the offsets to; no entry if the log was cut since ``last`` was read."""
         kafka, logs = self.pair.kafka[self.y], self._logs()
-        found = witnesses_before(kafka, {_place(row) for row in rows}, logs, last)
-        held = bindings(kafka, [Bound(key, one.offset + 1, (one,)) for key, one in last.items()], logs)
-        replaced = {bound.key for bound, one in held.items() if not one.holds}
-        return {place: witnesses for place, witnesses in found.items() if place[0] not in replaced}
+        witnesses = witnesses_before(kafka, {_place(row) for row in rows}, logs, last)
+        held = bindings(kafka, [Bound(key, record.offset + 1, (record,)) for key, record in last.items()], logs)
+        replaced = {bound.key for bound, binding in held.items() if not binding.holds}
+        return {place: bound for place, bound in witnesses.items() if place[0] not in replaced}
 
     def _require_time(self) -> None:
         if own_clock() >= self._until:

@@ -92,7 +92,7 @@ def presynced_offsets(
         offsets[value["group"]] = {
             (key := Partition(name, int(number))): (
                 PresyncedOffset(int(offset), since, None if left is None else int(left), checkpoints),
-                Bound.of(key, int(offset), [Witness.of(one) for one in witnesses]),
+                Bound.of(key, int(offset), [Witness.of(fields) for fields in witnesses]),
             )
             for name, number, offset, left, topic_id, witnesses in value["committed_offsets"]
             if topic_id is not None and ids.get(name) == topic_id

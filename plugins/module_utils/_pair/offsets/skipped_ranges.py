@@ -133,9 +133,9 @@ class CopiesWithSkippedRanges:
                 logs = self._pair.ranges(alias, {bound.key.topic for bound in bounds.values()})
                 held = bindings(self._pair.kafka[alias], bounds.values(), logs, compacted)
                 for key, bound in bounds.items():
-                    one = held.get(bound, UNBOUND)
-                    expired = bound.key.topic in compacted and not one.replaced
-                    moved |= set() if one.holds or expired else {key}
+                    binding = held.get(bound, UNBOUND)
+                    expired = bound.key.topic in compacted and not binding.replaced
+                    moved |= set() if binding.holds or expired else {key}
         return moved
 
     @cached_property

@@ -44,17 +44,17 @@ class StoredOffsets:
 
     def of(self, group: str, key: Partition, is_original: bool) -> list[PresyncedOffset]:
         """Return what is stored of a group on one partition. Own offsets count on originals."""
-        found = []
+        offsets = []
         if key in self._presynced.get(group, {}):
             presynced, bound = self._presynced[group][key]
-            found.append(replace(presynced, binding=self._held.get(bound, UNBOUND)))
+            offsets.append(replace(presynced, binding=self._held.get(bound, UNBOUND)))
         offset = self._own.offset(group, key) if is_original else None
         if offset is not None:
             own = self._own.bound_offset(group, key)
             held = UNBOUND if own is None else self._held.get(own, UNBOUND)
             arrived = self._arrival(group, key)
-            found.append(PresyncedOffset(offset, 0.0, arrived, self._own.checkpoints, own=True, binding=held))
-        return found
+            offsets.append(PresyncedOffset(offset, 0.0, arrived, self._own.checkpoints, own=True, binding=held))
+        return offsets
 
     def _arrival(self, group: str, key: Partition) -> int | None:
         """Return the committed offset on X with which the group left Y, or one after it; None: unknown."""

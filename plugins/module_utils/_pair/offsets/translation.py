@@ -15,7 +15,7 @@ from typing import Any
 from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
 from ..._core.journal.state import JournalState
-from ..._core.offsets.bindings import Witness, witness
+from ..._core.offsets.bindings import Witness
 from ..._core.offsets.replication_gates import drained, open_transaction
 from ..._core.offsets.skipped_records import skip_rows, total
 from ..._core.offsets.tenures import nested
@@ -34,7 +34,7 @@ from ..observation.groups import GroupStatus, observe_groups
 from ..observation.last_records import LastRecords
 from ..observation.leaving import States, wait_for_members_to_leave
 from ..observation.pair import Pair
-from .bindings import witnesses_before
+from .bindings import witness_of, witnesses_before
 from .commits_seen import CommitsSeen
 from .evidence import Evidence, by_group, skips_refusal
 from .identity_offsets import IdentityOffsets
@@ -145,13 +145,13 @@ class Translation:
             for key, offset in status.commits.items()
             if key in x_logs
         }
-        last = {key: witness(record) for key, record in x_last.items() if record is not None}
+        last = {key: witness_of(record) for key, record in x_last.items() if record is not None}
         stored: dict[Partition, set[Witness]] = {key: {last[key]} if key in last else set() for key in x_logs}
         for (key, _offset), witnesses in witnesses_before(self.pair.kafka[self.x], places, x_logs, last).items():
             stored[key].update(witnesses)
         return {
             "bound": nested({key: sorted(witnesses) for key, witnesses in stored.items()}),
-            "cut_bound": nested({key: [witness(record)] for key, record in y_last.items() if record is not None}),
+            "cut_bound": nested({key: [witness_of(record)] for key, record in y_last.items() if record is not None}),
             "checkpoints": checkpoints_end(self.pair.kafka[self.x], self.pair.naming.checkpoints(self.y)),
         }
 
