@@ -43,6 +43,7 @@ __all__ = [
     "compacted",
     "guarded",
     "loss_lines",
+    "overtaken",
     "predicted_loss",
     "survived",
 ]
@@ -123,7 +124,9 @@ def survived(
     hazards = [REPLACED] if tail.replaced else []
     # The log start is not proven: records before it may be unread, and no offset restores them (R30).
     claims = [(0, "start", "no offset of the group is known here")]
-    if checkpointed is not None and not tail.replaced:
+    if checkpointed is not None and overtaken(checkpointed, presynced):
+        hazards.append(SET_BACK)
+    elif checkpointed is not None and not tail.replaced:
         claims.append((tail.floor, "tenure", "the group has a checkpoint of the current tenure"))
         if checkpointed.downstream <= tail.end:
             claims.append((checkpointed.downstream, "checkpoint", "MirrorMaker 2's newest checkpoint of the group"))
@@ -183,6 +186,17 @@ def _set_back(presynced: PresyncedOffset, checkpointed: Checkpointed | None) -> 
         return False
     newer = presynced.checkpoints is not None and checkpointed.at >= presynced.checkpoints
     return (newer or checkpointed.time > presynced.time) and checkpointed.upstream < presynced.upstream
+
+
+def overtaken(checkpointed: Checkpointed, presynced: Iterable[PresyncedOffset]) -> bool:
+    """Whether the scheduled job found the group at a lower committed offset on X after that checkpoint (R39)."""
+    return any(
+        one.upstream is not None
+        and one.upstream < checkpointed.upstream
+        and (checkpointed.time < one.time if one.checkpoints is None else checkpointed.at < one.checkpoints)
+        for one in presynced
+        if not one.own
+    )
 
 
 def _superseded(own: PresyncedOffset, presynced: PresyncedOffset) -> bool:

@@ -25,6 +25,7 @@ from ..._core.offsets.disaster import (
     compacted,
     guarded,
     loss_lines,
+    overtaken,
     predicted_loss,
     survived,
 )
@@ -249,9 +250,11 @@ class _GroupOffsets:
                 tail = replace(tails[key], replaced=key in stored.replaced)
                 claims = stored.of(group, key, original)
                 place = self._topics.place(group, key)
-                claims += [PresyncedOffset(place.other, 0.0)] if place.other is not None and not tail.replaced else []
+                newest = self._topics.newest(group, key)
+                if place.other is not None and newest is not None and not tail.replaced:
+                    claims += [] if overtaken(newest, claims) else [PresyncedOffset(place.other, 0.0)]
                 checkpointed = self._topics.checkpointed(group, key) if replica else None
-                newest = self._topics.newest(group, key) if replica else None
+                newest = newest if replica else None
                 committed_offset = self._committed_offset(key, tail, (checkpointed, newest), claims, replica)
                 row = {
                     "group": group,
