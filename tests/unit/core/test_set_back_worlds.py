@@ -58,7 +58,7 @@ def planned() -> Tally:
     for seed in range(FIRST, FIRST + COUNT):
         made, draw = worlds.world(seed), random.Random(seed)
         seen = made.copy()
-        own = draw.randint(made.first, made.source_end)
+        own = made.source_end if draw.random() < 0.4 else draw.randint(made.first, made.source_end)
         there = forward(own, seen)
         # The group moved with the forward translation, then it read on, or was set back, or both.
         reached = draw.randint(min(there.offset, made.replica_end), made.replica_end)
@@ -67,7 +67,8 @@ def planned() -> Tally:
         left = Side(commit, made.start, made.source_end, False)
         # Records before the own offset that may not be replicated count as re-reads (``Evidence.known_replicated``).
         last = -1 if made.last_replicated_offset is None else made.last_replicated_offset
-        arrived = there.offset if there.exact and (there.reached or last >= own - 1) else None
+        certain = there.exact and there.method == "end" and last >= own - 1
+        arrived = there.offset if certain else None
         stored = OwnOffset(own, arrived)
         found = enter_original(left, Side(None, made.start, made.source_end), False, translated, stored)
         assert found.offset is not None
@@ -85,7 +86,7 @@ def planned() -> Tally:
 
 def test_no_group_that_was_set_back_skips_records_in_a_planned_move(planned: Tally) -> None:
     assert planned.counts["set back"] > COUNT // 5
-    assert planned.counts["own"] > COUNT // 80
+    assert planned.counts["own"] > COUNT // 200
     assert planned.skipped[:3] == []
 
 

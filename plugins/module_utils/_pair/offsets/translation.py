@@ -43,6 +43,9 @@ from .requests import TranslationRequest
 
 __all__ = ["FirstObservation", "Translation", "find_offsets", "translate"]
 
+# Methods that depend on the log ends at a barrier, and not on the content of records.
+_BY_LOG_ENDS = ("end", "empty", "cut")
+
 
 def find_offsets(evidence: Evidence, journal: JournalFacts) -> tuple[list[dict[str, Any]], int]:
     """Return a row for each group, topic and partition on the cluster being entered, and how many records were read."""
@@ -397,8 +400,15 @@ def _lagging(observation: FlowObservation, commits: Mapping[Partition, int]) -> 
 
 
 def _inexact(rows: list[dict[str, Any]]) -> list[list[Any]]:
-    """Return group, topic and partition of each offset that is not exact: it does not show where a group arrived."""
-    return [[row["group"], row["topic"], row["partition"]] for row in rows if row["quality"] != "exact"]
+    """Return group, topic and partition of each offset that does not show exactly where a group arrived.
+
+    If equal records have expired, an offset that was found by content may be too low although it looks exact.
+    """
+    return [
+        [row["group"], row["topic"], row["partition"]]
+        for row in rows
+        if row["quality"] != "exact" or row["method"] not in _BY_LOG_ENDS
+    ]
 
 
 def _total(rows: list[dict[str, Any]]) -> int | None:
