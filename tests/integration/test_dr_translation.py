@@ -42,7 +42,7 @@ P, B = "TP", "TB"
 THERE, BACK = {"source": P, "target": B}, {"source": B, "target": P}
 COUNT, BACKWARD = 40, 6
 GONE = 25
-JOURNALED = {"trusted_offsets", "arrived", "bound", "topic_ids", "offset_syncs_start"}
+JOURNALED = {"replays", "trusted_offsets", "arrived", "bound", "topic_ids", "offset_syncs_start"}
 Commits = dict[tuple[str, int], int]
 Written = list[tuple[bytes | None, bytes | None]]
 
@@ -886,7 +886,7 @@ def replayed(lab: Any) -> Iterator[LabPair]:
         made.flow(there, "stopped")
         made.send(made.p, made.main, 0, 10)
         params = {"clusters": made.clusters, "topics": made.topics, "source": made.p, "target": made.b}
-        state = {"pair": "pair", "state_topic": f"{made.main}.state"}
+        state = {**journal_state(made.clusters, (made.b, made.p)), "state_topic": f"{made.main}.state"}
         replay = run_module(dr_salvage, as_pair({**params, **state, "mode": "replay"}))
         assert (replay["rc"], replay["records"]) == (0, 10), replay
         made.flow(there, "running")
@@ -905,8 +905,8 @@ def across(pair: LabPair, leave: str, enter: str, at: list[int], **more: Any) ->
     copy, mirror = replica(pair.p, pair.main), replica(pair.b, pair.main)
     own, there, rest = (pair.main, copy, mirror) if leave == pair.p else (copy, pair.main, pair.main)
     groups = [pair.group(leave, {(own, 0): one, (rest, 0): BACKWARD}) for one in at]
-    state = f"{pair.main}.state"
-    result = pair.translate(*groups, leave=leave, enter=enter, group_lag="reread", state_topic=state, **more)
+    more = {"state_topic": f"{pair.main}.state", **more}
+    result = pair.translate(*groups, leave=leave, enter=enter, group_lag="reread", **more)
     assert result["rc"] == 0, result["msg"]
     rows = {row["group"]: row for row in result["details"] if (row["topic"], row["partition"]) == (there, 0)}
     return [(rows[group]["offset"], rows[group]["rereads"]) for group in groups]
@@ -919,3 +919,15 @@ def test_no_translation_crosses_a_replayed_tail(replayed: LabPair) -> None:
     assert there == [(20, 0), (30, 0), (30, 0), (30, 0), (35, 0), (50, 0)]
     back = across(replayed, b, p, [20, 30, 35, 50], barrier=False)
     assert back == [(20, 10), (40, 0), (45, 0), (60, 0)]
+
+
+def test_a_lost_state_topic_does_not_mean_that_no_tail_was_replayed(replayed: LabPair) -> None:
+    """R37: the journal knows of the replay, so the ranges are unknown, and only the log start is safe."""
+    p, b = replayed.p, replayed.b
+    known = {f"{p}->{b}": {replayed.main: {"0": replayed.topic_ids()[p][replayed.main]}}}
+    lost = {"state_topic": f"{replayed.main}.lost", "replays": known}
+    assert [offset for offset, _rereads in across(replayed, p, b, [20, 35, 45], **lost)] == [0, 0, 0]
+    assert [offset for offset, _rereads in across(replayed, b, p, [20, 35], barrier=False, **lost)] == [0, 0]
+    # An earlier topic of that name was replayed.
+    other = {f"{p}->{b}": {replayed.main: {"0": "AAAAAAAAAAAAAAAAAAAAAA"}}}
+    assert across(replayed, p, b, [20], state_topic=lost["state_topic"], replays=other) == [(20, 0)]

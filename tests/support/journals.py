@@ -37,6 +37,7 @@ def journal_state(
     arrived: Mapping[str, Any] | None = None,
     bound: Mapping[str, Any] | None = None,
     checkpoints: int = 0,
+    replays: Mapping[str, Any] | None = None,
     topic_ids: Mapping[str, Any] | None = None,
     offset_syncs_start: Mapping[str, Any] | None = None,
     name: str = "",
@@ -47,8 +48,8 @@ def journal_state(
     ``clusters``: each gets a copy. ``way``: the alias being left and the alias being entered. ``trusted_offsets``: of
     the groups when they last left the alias being entered. ``arrived``: their exact offsets on the other cluster then,
     in the same form. ``bound``: the records that the trusted offsets are bound to; None: the last ones of the topics as
-    they are now. ``checkpoints``: log end of the checkpoints topic then. ``name``: of the pair; it needs a ``topic`` of
-    its own.
+    they are now. ``checkpoints``: log end of the checkpoints topic then. ``replays``: by flow, the partitions whose
+    tail was replayed, with the topic ids of the source. ``name``: of the pair; it needs a ``topic`` of its own.
     """
     leave, enter = way
     now, run = time.time(), "earlier"
@@ -78,6 +79,10 @@ def journal_state(
         Event(2, 1, run, "phase", now, {"phase": "barrier", "facts": facts}),
         Event(2, 2, run, "pnr", now, {}),
         Event(2, 3, run, "ended", now, {"result": "completed"}),
+        *(
+            Event(3 + number, 0, "", "replayed", now, {"flow": flow, "partitions": partitions})
+            for number, (flow, partitions) in enumerate((replays or {}).items())
+        ),
     ]
     pair = name or f"pair-{uuid.uuid4().hex[:12]}"
     for cluster in clusters.values():

@@ -42,6 +42,7 @@ __all__ = [
     "Tail",
     "compacted",
     "guarded",
+    "is_voided",
     "loss_lines",
     "overtaken",
     "predicted_loss",
@@ -105,6 +106,7 @@ class Copies:
 
 
 SET_BACK = "the group was set back after its offset was stored"
+_NOT_USED = "a stored offset is not used"
 REPLACED = "the log was cut and filled again, so offsets that are not bound to its records are not used"
 
 
@@ -136,7 +138,7 @@ def survived(
         if _set_back(one, checkpointed or newest) or any(_superseded(one, other) for other in presynced):
             hazards.append(SET_BACK)
         elif not one.binding.holds:
-            hazards.append(f"a stored offset is not used: {one.binding.reason}")
+            hazards.append(f"{_NOT_USED}: {one.binding.reason}")
         elif one.offset > tail.end:
             hazards.append("a presynced offset is past the log end")
         else:
@@ -174,6 +176,11 @@ def _from_start(committed_offset: TargetOffset, needed: int, tail: Tail) -> Targ
     reason = f"{committed_offset.reason}; the log starts at {tail.start}, the group's offset there would be {needed}"
     found = _at(replace(committed_offset, reason=reason), tail.start, tail.end)
     return replace(found, quality="skips", skips=Skips(0, gone))
+
+
+def is_voided(hazards: Iterable[str]) -> bool:
+    """Whether an offset that was stored, or a checkpoint, was not used: the group was set back, or the log was cut."""
+    return any(text in (SET_BACK, REPLACED) or text.startswith(_NOT_USED) for text in hazards)
 
 
 def _set_back(presynced: PresyncedOffset, checkpointed: Checkpointed | None) -> bool:
