@@ -17,6 +17,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     Binding,
     Bound,
     Witness,
+    between,
     binding,
     witness,
 )
@@ -73,8 +74,9 @@ class Log:
 
     def judge(self, stored: Bound) -> Binding:
         present = {one.offset: self.records.get(one.offset) for one in stored.witnesses}
-        data = any(at < stored.offset for at in self.records)
-        return binding(stored, (self.start, self.end), present, data_before=data)
+        low, high = between(stored, self.start)
+        data = any(low <= at < high for at in self.records)
+        return binding(stored, (self.start, self.end), present, data_between=data)
 
 
 def test_a_stored_offset_holds_exactly_while_no_record_before_it_was_replaced() -> None:
@@ -102,8 +104,8 @@ def test_a_stored_offset_holds_exactly_while_no_record_before_it_was_replaced() 
         intact = log.cut_at is None or log.cut_at >= offset
         counts["intact"] += intact
         counts["cut and filled"] += not intact and log.end >= offset
-        readable = any(at < offset for at in log.records)
-        # Without a record before the offset that can be read, no lower offset would deliver more.
+        readable = any((log.cut_at or 0) <= at < offset for at in log.records)
+        # Without a new record before the offset that can be read, no lower offset would deliver more.
         if held.holds and not intact and readable:
             wrong.append(f"seed {seed}: {stored} holds, the log was cut at {log.cut_at}")
         if not held.holds and intact and (log.cut_at is None or not held.replaced):
@@ -125,20 +127,20 @@ W10, W19 = Witness(10, 1, "aa"), Witness(19, 1, "bb")
     [
         ((0, 30), {10: W10, 19: W19}, None, (True, False)),
         # One of them is enough: no record before the offset was replaced.
-        ((0, 30), {10: W10, 19: Witness(19, 2, "bb")}, None, (True, True)),
-        ((0, 15), {10: W10}, None, (True, True)),
+        ((0, 30), {10: W10, 19: Witness(19, 2, "bb")}, False, (True, True)),
+        ((0, 15), {10: W10}, False, (True, True)),
         ((15, 30), {19: W19}, None, (True, False)),
         ((0, 30), {10: Witness(10, 2, "aa"), 19: None}, None, (False, True)),
         ((0, 8), {}, None, (False, True)),
         ((0, 30), {}, None, (False, False)),
-        ((25, 30), {}, None, (True, False)),
-        ((25, 25), {}, None, (True, False)),
+        ((25, 30), {}, False, (True, False)),
+        ((25, 25), {}, False, (True, False)),
     ],
 )
 def test_what_the_witnesses_prove(
     log: tuple[int, int], present: dict[int, Witness | None], data: bool | None, expected: tuple[bool, bool]
 ) -> None:
-    held = binding(Bound(KEY, 11, (W10, W19)), log, present, data_before=data)
+    held = binding(Bound(KEY, 11, (W10, W19)), log, present, data_between=data)
     assert (held.holds, held.replaced) == expected
     assert bool(held.reason) == (not held.holds or log[0] >= 25)
 
@@ -152,11 +154,22 @@ def test_a_record_that_compaction_removed_proves_nothing() -> None:
 
 def test_a_log_that_was_empty_stays_bound_until_it_has_records_before_the_offset() -> None:
     empty = Bound(KEY, 12, ())
-    assert binding(empty, (12, 20), {}).holds
+    assert binding(empty, (12, 20), {}, data_between=False).holds
     # Only a marker is before it.
-    assert binding(empty, (10, 20), {}, data_before=False).holds
-    assert binding(empty, (10, 20), {}, data_before=True).replaced
-    assert not binding(empty, (10, 20), {}, data_before=None).holds
+    assert binding(empty, (10, 20), {}, data_between=False).holds
+    assert binding(empty, (10, 20), {}, data_between=True).replaced
+    assert not binding(empty, (10, 20), {}, data_between=None).holds
+
+
+def test_a_record_between_the_witness_and_the_offset_is_a_new_one() -> None:
+    """A transaction marker was there. The log was cut between both, and filled again."""
+    stored = Bound(KEY, 12, (W10,))
+    assert between(stored, 0) == (11, 12)
+    assert binding(stored, (0, 30), {10: W10}, data_between=False).holds
+    assert binding(stored, (0, 30), {10: W10}, data_between=True).replaced
+    assert not binding(stored, (0, 30), {10: W10}, data_between=None).holds
+    # A later record proves that the log was not cut.
+    assert binding(Bound(KEY, 12, (W10, W19)), (0, 30), {10: W10, 19: W19}, data_between=None).holds
 
 
 def test_every_field_of_a_record_counts_and_long_contents_by_their_digest() -> None:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, Protocol
 from ..partition import Partition, Range
 from .fingerprints import HasFields, identity
 
-__all__ = ["HELD", "UNBOUND", "Binding", "Bound", "Witness", "binding", "witness"]
+__all__ = ["HELD", "UNBOUND", "Binding", "Bound", "Witness", "between", "binding", "witness"]
 
 
 class HasPlace(HasFields, Protocol):
@@ -98,13 +98,13 @@ def binding(
     present: Mapping[int, Witness | None],
     *,
     compacted: bool = False,
-    data_before: bool | None = None,
+    data_between: bool | None = None,
 ) -> Binding:
     """Compare the witnesses of an offset with the log as it is now.
 
     ``present``: the record at the offset of each witness; None: no record is there; an offset without an entry could
-    not be read. ``compacted``: a record may be missing because a later one has its key. ``data_before``: whether the
-    log has a data record before the offset; None: unknown.
+    not be read. ``compacted``: a record may be missing because a later one has its key. ``data_between``: whether the
+    log has a data record in :func:`between`; None: unknown.
 
     If every witness has expired, the log had no other record before the offset than expired ones. Then the offset
     skips nothing that can be read, as long as there is no record before it.
@@ -116,14 +116,23 @@ def binding(
     # Compaction removes a record, but replaces none.
     gone = [each for each in left if compacted and each.offset < end and present.get(each.offset, each) is None]
     replaced = len(left) > len(same) + len(unread) + len(gone)
-    if same:
+    if any(each.offset >= bound.offset for each in same):
         return Binding(replaced=replaced)
-    if replaced:
+    if same and data_between is False:
+        return Binding(replaced=replaced)
+    if replaced or (data_between and (same or not compacted)):
         return Binding(False, True, "the log was cut and filled again since the offset was stored")
-    if unread:
+    if unread or same:
         return Binding(False, False, "the record that the offset is bound to could not be read")
-    if bound.offset <= start or data_before is False:
+    if data_between is False and not gone:
         return Binding(reason="every record that the offset was bound to has expired")
-    if data_before and not compacted:
-        return Binding(False, True, "the log has other records before the offset than when it was stored")
     return Binding(False, False, "no record that the offset was bound to is left to compare")
+
+
+def between(bound: Bound, start: int) -> Range:
+    """Return the offsets before a stored one that had no data record when it was stored; ``start``: the log start.
+
+    After the last record before it, there were only transaction markers, aborted records, or nothing.
+    """
+    before = [each.offset + 1 for each in bound.witnesses if each.offset < bound.offset]
+    return min(max([start, *before]), max(start, bound.offset)), max(start, bound.offset)

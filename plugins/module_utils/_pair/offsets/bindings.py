@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
-from ..._core.offsets.bindings import Binding, Bound, Witness, binding, witness
-from ..._core.partition import Partition, PartitionOffset, Ranges
+from ..._core.offsets.bindings import Binding, Bound, Witness, between, binding, witness
+from ..._core.partition import Partition, PartitionOffset, Range, Ranges
 from ..._kafka.client import Kafka
 from ..._kafka.records import EXHAUSTED, LIMIT, Reading, Record, digested, has_data, last_data_records, read_ranges
 from ..observation.pair import ISOLATION
@@ -96,6 +96,11 @@ def bindings(
     def proven(bound: Bound) -> bool:
         return any(present[bound.key].get(each.offset) == each for each in bound.witnesses)
 
+    def later(bound: Bound) -> bool:
+        return any(
+            each.offset >= bound.offset and present[bound.key].get(each.offset) == each for each in bound.witnesses
+        )
+
     for newest in (True, False):
         wanted: dict[Partition, set[int]] = {}
         for bound in known:
@@ -104,37 +109,35 @@ def bindings(
                 wanted.setdefault(bound.key, set()).update(each.offset for each in chosen)
         for key, records in present_witnesses(kafka, wanted, logs).items():
             present[key].update(records)
-    data = _data_before(
-        kafka,
-        {
-            (bound.key, bound.offset)
-            for bound in known
-            if bound.offset > logs[bound.key][0] and all(each.offset < logs[bound.key][0] for each in bound.witnesses)
-        },
-        logs,
-    )
+    gaps = {bound: between(bound, logs[bound.key][0]) for bound in known}
+    data = _has_data(kafka, {(bound.key, gap) for bound, gap in gaps.items() if not later(bound)}, logs)
     return {
         bound: binding(
             bound,
             logs[bound.key],
             present[bound.key],
             compacted=bound.key.topic in compacted,
-            data_before=data.get((bound.key, bound.offset)),
+            data_between=data.get((bound.key, gaps[bound])),
         )
         for bound in known
     }
 
 
-def _data_before(kafka: Kafka, places: Iterable[PartitionOffset], logs: Ranges) -> dict[PartitionOffset, bool | None]:
-    """Return whether each log has a data record before the offset. None: unknown."""
-    remaining: dict[Partition, list[int]] = {}
-    for key, offset in sorted(places):
-        remaining.setdefault(key, []).append(offset)
-    answers: dict[PartitionOffset, bool | None] = {}
+def _has_data(
+    kafka: Kafka, places: Iterable[tuple[Partition, Range]], logs: Ranges
+) -> dict[tuple[Partition, Range], bool | None]:
+    """Return whether each part of a log has a data record. None: unknown."""
+    answers: dict[tuple[Partition, Range], bool | None] = {}
+    remaining: dict[Partition, list[Range]] = {}
+    for key, gap in sorted(places):
+        if gap[0] < gap[1]:
+            remaining.setdefault(key, []).append(gap)
+        else:
+            answers[key, gap] = False
     while remaining:
-        now = {key: offsets.pop() for key, offsets in remaining.items()}
-        spans = {key: (logs[key][0], min(offset, logs[key][1])) for key, offset in now.items()}
+        now = {key: gaps.pop() for key, gaps in remaining.items()}
+        spans = {key: (low, max(low, min(high, logs[key][1]))) for key, (low, high) in now.items()}
         for key, answer in has_data(kafka, spans, ISOLATION, _SECONDS).items():
             answers[key, now[key]] = answer
-        remaining = {key: offsets for key, offsets in remaining.items() if offsets}
+        remaining = {key: gaps for key, gaps in remaining.items() if gaps}
     return answers
