@@ -36,6 +36,7 @@ options:
       - V(read) only reads. V(enabled) and V(disabled) record that the pair was set up or taken down.
       - V(held) records the retention settings that topics had before they were set to keep all records.
       - V(adopted) records whose stored offsets a flow took over; see M(switchback.kafka_dr.dr_adopt).
+      - V(replayed) records that M(switchback.kafka_dr.dr_salvage) begins to replay the tail of partitions.
       - V(replaced) records that an empty cluster has replaced a lost one; see M(switchback.kafka_dr.dr_rebuild).
       - V(started) opens a run, or resumes an interrupted run of the same type and direction.
       - V(resumed) resumes an interrupted run in order to take it back.
@@ -46,7 +47,7 @@ options:
         written to one cluster only. For V(undoing) and the V(ended) after it, one responding cluster is enough.
       - V(ended) closes a run.
     type: str
-    choices: [read, enabled, disabled, replaced, held, adopted, started, resumed, phase, pnr, undoing, ended]
+    choices: [read, enabled, disabled, replaced, held, adopted, replayed, started, resumed, phase, pnr, undoing, ended]
     default: read
   run:
     description: Id of the run for V(resumed), V(phase), V(pnr), V(undoing) and V(ended).

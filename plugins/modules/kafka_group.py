@@ -48,12 +48,19 @@ options:
             description: Offset of the next record that the group is to read.
             type: int
             required: true
+          own:
+            description:
+              - A higher offset that the group itself committed earlier, according to the journal. If the committed
+                offset is still exactly this one, the module lowers it despite O(lower=fail), because the group was set
+                back on the other cluster since.
+            type: int
   lower:
     description:
       - What to do if a group has already committed a higher offset than the wanted one. With the lower offset, the
         group reads records again. With the higher offset, it may skip records that it never processed.
       - V(fail) fails and reports the number of partitions.
       - V(lower) commits the lower offset. RV(lowered) counts these partitions.
+      - With V(fail), an offset that equals C(own) of its row in O(groups) is lowered nevertheless.
       - V(keep) leaves the higher offset. C(status) of the row in RV(committed_offsets) is V(kept).
     type: str
     choices: [fail, lower, keep]
@@ -226,7 +233,10 @@ error:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import wanted_offsets
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import (
+    own_offsets,
+    wanted_offsets,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import connect
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.committing import commit_offsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
@@ -243,6 +253,7 @@ COMMITTED_OFFSET = {
     "topic": {"type": "str", "required": True},
     "partition": {"type": "int", "required": True},
     "offset": {"type": "int", "required": True},
+    "own": {"type": "int"},
 }
 GROUP = {
     "group": {"type": "str", "required": True},
@@ -262,8 +273,9 @@ ROWS = ("committed_offsets", "changes")
 def reconcile(module: AnsibleModule) -> Result:
     """Validate the list, commit the offsets that differ and read them back."""
     params = module.params
-    wanted = wanted_offsets(params["groups"])
-    return commit_offsets(connect(params), wanted, params["lower"], module.check_mode, params["settle"])
+    groups = params["groups"]
+    wanted, own = wanted_offsets(groups), own_offsets(groups)
+    return commit_offsets(connect(params), wanted, params["lower"], module.check_mode, params["settle"], own)
 
 
 def main() -> None:

@@ -4,7 +4,7 @@
 """Judge whether a group continues with the right record, by the records of both logs and not by offset translation.
 
 A committed offset is converted to a rank: the number of visible records of the compared range before it. The record
-comparison shows which ranks hold the same record. Rules: R4 and R6 to R8.
+comparison shows which ranks hold the same record. Rules: R4, R6 to R8 and R39.
 """
 
 from __future__ import annotations
@@ -67,6 +67,9 @@ def judge(place: Map, stands: int | None, goes_on: int | None, own: int = 0) -> 
     ``stands``: rank of the committed offset on the cluster that it left, which is right. ``goes_on``: rank of the
     committed offset on the other cluster, which is judged. ``own``: rank on the other cluster before which the group
     itself has read everything in an earlier tenure. None: no committed offset.
+
+    ``stands`` is the truth. If an own rank passes a record that the group would still read where it stood, the group
+    was set back since, and the own rank counts for nothing (R39).
     """
     if goes_on is None:
         return Judged(NONE, reason="the group has no committed offset here, so auto.offset.reset decides")
@@ -74,14 +77,20 @@ def judge(place: Map, stands: int | None, goes_on: int | None, own: int = 0) -> 
         # At or before `own`, nothing can be skipped.
         known = goes_on <= own
         return Judged(EXACT if known else UNKNOWN, reason="the group has no committed offset on the cluster it left")
+    own = 0 if _set_back(place, stands, own) else own
     image = max(_image(place, stands), own)
     resent = _resent(place, stands, max(goes_on, image))
-    skipped = _skipped(place, stands, image, goes_on, own)
+    skipped = _skipped(place, stands, image, goes_on)
     if skipped:
         return Judged(SKIP, skipped, resent, image)
     # All records that the group itself has read count, regardless of their producer.
     again = _reported(place, max(goes_on, own), image) + max(0, own - goes_on)
     return Judged(REREAD if again else EXACT, again, resent, image)
+
+
+def _set_back(place: Map, stands: int, own: int) -> bool:
+    """Whether a record at or after ``stands`` has all of its copies before ``own``."""
+    return _passed(place, stands, own) > 0
 
 
 def _resent(place: Map, stands: int, begin: int) -> int:
@@ -124,16 +133,21 @@ def _reported(place: Map, begin: int, end: int) -> int:
     return inside + sum(high - low for low, high in _first_copies(place, begin, end))
 
 
-def _skipped(place: Map, stands: int, image: int, end: int, own: int) -> int:
-    """Number of records at or after ``stands`` without a copy at or after ``end``, and not read before ``own``."""
-    passed = [(max(low, stands), high) for low, high in _first_copies(place, own, end, sources=True)]
-    # The other copy may precede the copy that the alignment chose.
-    other = {copy.source for copy in place.copies if copy.target >= end or copy.target < own}
-    saved = sum(any(low <= rank < high for low, high in passed) for rank in other)
+def _skipped(place: Map, stands: int, image: int, end: int) -> int:
+    """Number of records at or after ``stands`` without a copy at or after ``end``."""
     alone = 0
     if place.unread and end > image:
         alone = end - image - sum(high - low for low, high in _first_copies(place, image, end))
-    return sum(max(0, high - low) for low, high in passed) - saved + alone
+    return _passed(place, stands, end) + alone
+
+
+def _passed(place: Map, stands: int, end: int) -> int:
+    """Number of records at or after ``stands`` that have copies, all of them before ``end``."""
+    passed = [(max(low, stands), high) for low, high in _first_copies(place, 0, end, sources=True)]
+    # The other copy may precede the copy that the alignment chose.
+    other = {copy.source for copy in place.copies if copy.target >= end}
+    saved = sum(any(low <= rank < high for low, high in passed) for rank in other)
+    return sum(max(0, high - low) for low, high in passed) - saved
 
 
 def _first_copies(place: Map, begin: int, end: int, sources: bool = False) -> list[tuple[int, int]]:

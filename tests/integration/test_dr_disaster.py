@@ -18,6 +18,9 @@ import pytest
 from confluent_kafka import Consumer, Producer
 from confluent_kafka.admin import AdminClient
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.bindings import last_witnesses
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
     dr_disaster,
     dr_probe_info,
@@ -27,7 +30,8 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
 from ansible_collections.switchback.kafka_dr.tests.support.journals import journal_state
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
-from brokers import commit
+from brokers import commit, cut
+from lab.lab import Lab
 
 pytestmark = pytest.mark.integration
 
@@ -87,16 +91,29 @@ class SurvivingCluster:
         self.send(self.syncs, (key, struct.pack(">qq", upstream, downstream), int(time.time() * 1000)))
 
     def prepare(
-        self, offset: int, left: int, since: float | None = None, known: bool = True, checkpoint_lag: int | None = None
+        self,
+        offset: int,
+        left: int,
+        since: float | None = None,
+        known: bool = True,
+        checkpoint_lag: int = 1_000_000,
+        tenure: int = 0,
+        **witness: Any,
     ) -> None:
+        """``witness``: how the record before the offset differs from the one that is there."""
+        kafka, place = Kafka(self.servers, {}, 15.0), Partition(self.replica, 0)
+        last = last_witnesses(kafka, {place: (0, offset)})[place]
+        topic_id = self.id_of(self.replica) if known else "another"
         value = {
+            "schema": 3,
+            "tenure": tenure,
             "kind": "committed_offsets",
             "pair": "pair",
             "to": self.b,
             "group": self.group,
             "since": time.time() if since is None else since,
             "checkpoints": checkpoint_lag,
-            "committed_offsets": [[self.replica, 0, offset, left, self.id_of(self.replica) if known else "another"]],
+            "committed_offsets": [[self.replica, 0, offset, left, topic_id, [last._replace(**witness)]]],
         }
         self.send(self.state, (b"x", json.dumps(value).encode(), int(time.time() * 1000)))
 
@@ -249,6 +266,61 @@ def test_a_set_back_group_is_recognised_by_the_offset_of_its_checkpoint_and_not_
     assert (side.found()["offset"], side.found()["method"]) == (2, "checkpoint")
 
 
+def test_a_presynced_offset_counts_only_while_the_record_before_it_is_the_same(side: SurvivingCluster) -> None:
+    """R37: after an unclean election or on a restored disk, the same topic id has other records."""
+    side.copy(*range(10))
+    side.prepare(7, 7, digest="00" * 16)
+    found = side.found()
+    assert (found["offset"], found["method"], found["quality"]) == (0, "start", "safe")
+    assert any("the log was cut and filled again" in text for text in found["hazards"])
+    # A checkpoint is no better: it is an offset of the log before it was cut.
+    side.checkpoint(8, 8)
+    assert side.found()["offset"] == 0
+    side.prepare(7, 7, leader_epoch=99)
+    assert side.found()["offset"] == 0
+    side.prepare(7, 7)
+    assert (side.found()["offset"], side.found()["method"]) == (8, "checkpoint")
+
+
+def test_a_replica_that_was_cut_and_filled_again_does_not_keep_its_presynced_offsets(
+    side: SurvivingCluster, lab: Lab
+) -> None:
+    """R37: the group is at 90 of 120. At 90 of the new log, it would never read 30 records that it has not read."""
+    for first, end in ((0, 60), (60, 90), (90, 120)):
+        side.copy(*range(first, end))
+    side.prepare(90, 90)
+    assert (side.found()["offset"], side.found()["method"]) == (90, "presynced")
+    topic_id = side.id_of(side.replica)
+    cut(lab, "B", Partition(side.replica, 0), 60)
+    assert side.found()["offset"] == 0
+    side.copy(*range(90, 120))
+    side.copy(*range(60, 90))
+    found = side.found()
+    assert side.id_of(side.replica) == topic_id
+    assert (found["offset"], found["method"], found["quality"]) == (0, "start", "safe")
+    assert "the log was cut and filled again since the offset was stored" in " ".join(found["hazards"])
+
+
+def test_a_presynced_offset_of_an_earlier_tenure_does_not_count(side: SurvivingCluster) -> None:
+    """R39: the group may have been set back on the other cluster since."""
+    side.copy(*range(10))
+    side.prepare(7, 7, tenure=1)
+    assert side.found()["offset"] == 0
+    assert side.found({})["offset"] == 0
+    side.prepare(7, 7, tenure=2)
+    assert side.found({})["offset"] == 7
+
+
+def test_a_checkpoint_from_before_the_last_move_is_lowered_to_the_groups_own_offset(side: SurvivingCluster) -> None:
+    """R39: the group was set back where it lived since."""
+    side.copy(*range(10))
+    side.checkpoint(8, 8)
+    trusted = {side.group: {side.replica: {"0": 3}}}
+    assert side.found({"trusted_offsets": trusted, "checkpoints": 0})["offset"] == 8
+    assert side.found({"trusted_offsets": trusted, "checkpoints": 1})["offset"] == 3
+    assert side.found({"checkpoints": 1})["offset"] == 0
+
+
 def test_an_offset_sync_that_came_later_raises_a_checkpoint(side: SurvivingCluster) -> None:
     side.copy(*range(10))
     side.checkpoint(8, 3)
@@ -337,6 +409,10 @@ def test_the_groups_own_offset_of_an_earlier_tenure_counts_on_the_original(side:
     rows = {row["topic"]: row for row in side.observe({"trusted_offsets": trusted})["details"]}
     assert (rows[side.topic]["offset"], rows[side.topic]["method"]) == (7, "presynced")
     assert rows[side.replica]["offset"] == 0
+    # R37: the records before it are others.
+    other = {side.topic: {"0": [[6, 0, "00" * 16]]}}
+    rows = {row["topic"]: row for row in side.observe({"trusted_offsets": trusted, "bound": other})["details"]}
+    assert (rows[side.topic]["offset"], rows[side.topic]["method"]) == (0, "start")
 
 
 def test_contradictory_parameters_are_refused(side: SurvivingCluster) -> None:

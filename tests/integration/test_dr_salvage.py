@@ -210,6 +210,25 @@ def test_the_tail_is_listed_exported_and_replayed_once(lost: Lost, tmp_path: Pat
     assert lost.brought()[-1] == "15"
 
 
+def test_a_replay_whose_progress_is_lost_is_not_repeated_unless_it_is_accepted(lost: Lost) -> None:
+    """R37: the journal knows of the replay, so an empty state topic is a lost one."""
+    lost.send(*range(10, 15))
+    assert lost.run("replay")["rc"] == 0
+    lost.state = f"{lost.state}-again"
+    lost._make(lost.b, lost.state)
+    lost.send(15)
+    refused = lost.run("replay")
+    assert refused["error"]["code"] == "salvage_progress_lost"
+    assert f"first {lost.topic}-0" in refused["msg"]
+    assert len(lost.brought()) == 5
+    assert lost.run()["records"] == 1
+    assert lost.run("replay", accept_expired=[lost.topic])["rc"] == 0
+    assert lost.brought()[-1] == "15"
+    # What the flow skipped before is still unknown.
+    progress = json.loads(lost.read(lost.state)[-1].value())
+    assert progress["skipped_ranges"] is None
+
+
 def test_a_killed_replay_continues_with_the_next_record(lost: Lost) -> None:
     lost.send(*range(10, 15))
     lost.plan(begin=10, end=15, through=12)

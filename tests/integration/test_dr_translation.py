@@ -45,7 +45,7 @@ P, B = "TP", "TB"
 THERE, BACK = {"source": P, "target": B}, {"source": B, "target": P}
 COUNT, BACKWARD = 40, 6
 GONE = 25
-JOURNALED = {"trusted_offsets", "topic_ids", "offset_syncs_start"}
+JOURNALED = {"replays", "trusted_offsets", "arrived", "bound", "topic_ids", "offset_syncs_start"}
 Commits = dict[tuple[str, int], int]
 Written = list[tuple[bytes | None, bytes | None]]
 
@@ -320,11 +320,9 @@ def test_a_committed_offset_on_the_entered_cluster_is_reported_and_does_not_coun
 # ---- the original
 
 
-@pytest.mark.parametrize(("trusted", "offset", "method"), [(4, 4, "own"), (1, 2, "tail"), (None, 2, "tail")])
-def test_on_the_original_the_higher_of_the_reverse_and_the_trusted_offset_counts(
-    pair: LabPair, trusted: int | None, offset: int, method: str
-) -> None:
-    """R7: all records below either of them were read."""
+@pytest.mark.parametrize("trusted", [5, 1, None])
+def test_on_the_original_the_exact_translation_counts_and_no_earlier_offset(pair: LabPair, trusted: int | None) -> None:
+    """R39: a group with a higher offset of its own was set back on the replica, and the lower truth wins."""
     group = pair.group(P, {**pair.ends(P, pair.main), (replica(B, pair.main), 0): 2, (replica(B, pair.main), 1): 6})
     # An untrusted commit may come from a rehearsal.
     pair.group(B, {(pair.main, 0): 5}, group)
@@ -332,7 +330,10 @@ def test_on_the_original_the_higher_of_the_reverse_and_the_trusted_offset_counts
     result = pair.translate(group, trusted_offsets=own)
     assert result["rc"] == 0, result["msg"]
     row = by_place(result)[pair.main, 0]
-    assert (row["offset"], row["method"], row["quality"], row["rereads"]) == (offset, method, "exact", 0)
+    assert (row["offset"], row["method"], row["quality"], row["rereads"]) == (2, "tail", "exact", 0)
+    # The move may lower what the group itself has committed there, and nothing else (R6).
+    assert row["own"] == (5 if trusted == 5 else None)
+    assert ("own earlier committed offset 5 does not count" in row["reason"]) == (trusted == 5)
 
 
 def test_a_trusted_offset_past_the_end_is_refused(pair: LabPair) -> None:
@@ -979,7 +980,7 @@ def replayed(lab: Any) -> Iterator[LabPair]:
         made.flow(there, "stopped")
         made.send(made.p, made.main, 0, 10)
         params = {"clusters": made.clusters, "topics": made.topics, "source": made.p, "target": made.b}
-        state = {"pair": "pair", "state_topic": f"{made.main}.state"}
+        state = {**journal_state(made.clusters, (made.b, made.p)), "state_topic": f"{made.main}.state"}
         replay = run_module(dr_salvage, as_pair({**params, **state, "mode": "replay"}))
         assert (replay["rc"], replay["records"]) == (0, 10), replay
         made.flow(there, "running")
@@ -998,8 +999,8 @@ def across(pair: LabPair, leave: str, enter: str, at: list[int], **more: Any) ->
     copy, mirror = replica(pair.p, pair.main), replica(pair.b, pair.main)
     own, there, rest = (pair.main, copy, mirror) if leave == pair.p else (copy, pair.main, pair.main)
     groups = [pair.group(leave, {(own, 0): one, (rest, 0): BACKWARD}) for one in at]
-    state = f"{pair.main}.state"
-    result = pair.translate(*groups, leave=leave, enter=enter, group_lag="reread", state_topic=state, **more)
+    more = {"state_topic": f"{pair.main}.state", **more}
+    result = pair.translate(*groups, leave=leave, enter=enter, group_lag="reread", **more)
     assert result["rc"] == 0, result["msg"]
     rows = {row["group"]: row for row in result["details"] if (row["topic"], row["partition"]) == (there, 0)}
     return [(rows[group]["offset"], rows[group]["rereads"]) for group in groups]
@@ -1012,3 +1013,15 @@ def test_no_translation_crosses_a_replayed_tail(replayed: LabPair) -> None:
     assert there == [(20, 0), (30, 0), (30, 0), (30, 0), (35, 0), (50, 0)]
     back = across(replayed, b, p, [20, 30, 35, 50], barrier=False)
     assert back == [(20, 10), (40, 0), (45, 0), (60, 0)]
+
+
+def test_a_lost_state_topic_does_not_mean_that_no_tail_was_replayed(replayed: LabPair) -> None:
+    """R37: the journal knows of the replay, so the ranges are unknown, and only the log start is safe."""
+    p, b = replayed.p, replayed.b
+    known = {f"{p}->{b}": {replayed.main: {"0": replayed.topic_ids()[p][replayed.main]}}}
+    lost = {"state_topic": f"{replayed.main}.lost", "replays": known}
+    assert [offset for offset, _rereads in across(replayed, p, b, [20, 35, 45], **lost)] == [0, 0, 0]
+    assert [offset for offset, _rereads in across(replayed, b, p, [20, 35], barrier=False, **lost)] == [0, 0]
+    # An earlier topic of that name was replayed.
+    other = {f"{p}->{b}": {replayed.main: {"0": "AAAAAAAAAAAAAAAAAAAAAA"}}}
+    assert across(replayed, p, b, [20], state_topic=lost["state_topic"], replays=other) == [(20, 0)]

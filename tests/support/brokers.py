@@ -5,11 +5,13 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 
 from confluent_kafka import ConsumerGroupState, ConsumerGroupTopicPartitions, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from lab.lab import Lab
 
 
@@ -32,6 +34,28 @@ def committed_offsets(client: AdminClient, group: str) -> dict[tuple[str, int], 
     """All committed offsets of the group."""
     done = client.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(15)
     return {(one.topic, one.partition): one.offset for one in done.topic_partitions}
+
+
+def cut(lab: Lab, alias: str, key: Partition, end: int) -> None:
+    """Cut the records of a partition from ``end`` on, as a power failure does: the topic keeps its id.
+
+    ``end`` must be the first offset of a batch. The cluster has one broker, which restarts.
+    """
+    lab.stop(alias, "broker")
+    folders = list(lab.paths.root.rglob(f"{key.topic}-{key.partition}"))
+    assert len(folders) == 1, folders
+    (log,) = folders[0].glob("*.log")
+    data, at = log.read_bytes(), 0
+    while at < len(data):
+        offset, length = struct.unpack_from(">qi", data, at)
+        if offset >= end:
+            break
+        at += 12 + length
+    assert at < len(data), f"{key} has no batch at or after {end}"
+    log.write_bytes(data[:at])
+    for index in (*folders[0].glob("*.index"), *folders[0].glob("*.timeindex"), *folders[0].glob("*.snapshot")):
+        index.unlink()
+    lab.start(alias, "broker")
 
 
 def at_work(client: AdminClient) -> list[str]:

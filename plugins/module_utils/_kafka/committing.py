@@ -32,15 +32,19 @@ def commit_offsets(
     lower: str = "fail",
     check: bool = False,
     settle: float = 0.0,
+    own: Mapping[str, Mapping[Partition, int]] | None = None,
 ) -> Result:
     """Commit the offsets in ``wanted`` that differ from the committed ones. If one group is refused, write nothing.
 
     ``lower``: what to do if a committed offset is higher than the wanted one (:func:`plan_group`). ``settle``: seconds
     during which the committed offsets must not change. Offsets that change in this time are committed again, and
-    ``offsets_moved`` is raised if that happens too often.
+    ``offsets_moved`` is raised if that happens too often. ``own``: higher committed offsets that the groups themselves
+    committed earlier (:func:`plan_group`).
     """
-    moved = 0
-    plans = [plan_group(group, wanted[group], seen, lower) for group, seen in _observe(kafka, wanted).items()]
+    moved, own = 0, own or {}
+    plans = [
+        plan_group(group, wanted[group], seen, lower, own.get(group)) for group, seen in _observe(kafka, wanted).items()
+    ]
     refused = any(plan.problems for plan in plans)
     if refused:
         for plan in plans:
@@ -56,7 +60,7 @@ def commit_offsets(
             "committed_offsets": rows,
             "kept": [row for row in rows if row["status"] == "kept"],
             "moved": moved,
-            "lowered": sum(plan.lowered for plan in plans) if lower == "lower" and not refused else 0,
+            "lowered": sum(plan.lowered for plan in plans) if lower in ("lower", "fail") and not refused else 0,
         },
         requests=kafka.requests,
         failure=failure_of(plans, kafka.bootstrap_servers),

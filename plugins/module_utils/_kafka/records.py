@@ -80,6 +80,8 @@ class Record:
     value: bytes | None
     #: None: a header name is not UTF-8. confluent-kafka returns none of the headers of such a record.
     headers: tuple[tuple[str, bytes | None], ...] | None
+    #: Epoch of the leader that appended it. None: its message format has none.
+    leader_epoch: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -216,7 +218,13 @@ def _record(message: Any) -> Record:
     kind, stamp = message.timestamp()
     timestamp = stamp if kind in _TIMESTAMP_TYPES and stamp >= 0 else None
     return Record(
-        message.offset(), timestamp, _TIMESTAMP_TYPES.get(kind), message.key(), message.value(), _headers(message)
+        message.offset(),
+        timestamp,
+        _TIMESTAMP_TYPES.get(kind),
+        message.key(),
+        message.value(),
+        _headers(message),
+        message.leader_epoch(),
     )
 
 

@@ -269,15 +269,24 @@ def test_an_offset_in_the_reverse_direction_is_judged_by_the_same_map() -> None:
 
 
 def test_records_that_the_group_read_in_an_earlier_tenure_are_not_skipped() -> None:
-    assert judge(EQUAL, 40, 60, own=60) == Judged("EXACT", 0, 0, 60)
-    assert judge(EQUAL, 40, 61, own=60) == Judged("SKIP", 1, 0, 60)
-    assert judge(EQUAL, 40, 50, own=60) == Judged("REREAD", 10, 0, 60)
     assert judge(EQUAL, 40, 30, own=20) == Judged("REREAD", 10, 0, 40)
     # On the way back: records that were never replicated were read where they were written.
     back = Map([Same(0, 0, 50)]).mirrored()
     assert judge(back, 50, 80, own=80) == Judged("EXACT", 0, 0, 80)
     assert judge(back, 50, 80, own=70) == Judged("SKIP", 10, 0, 70)
     assert judge(EQUAL, None, 60, own=60).verdict == "EXACT"
+
+
+def test_the_offset_of_an_earlier_tenure_counts_for_nothing_once_the_group_was_set_back() -> None:
+    """R39: the committed offset on the cluster being left is the truth, also for the audit."""
+    assert judge(EQUAL, 10, 30, own=30) == Judged("SKIP", 20, 0, 10)
+    assert judge(EQUAL, 10, 30, own=20) == Judged("SKIP", 20, 0, 10)
+    assert judge(EQUAL, 10, 10, own=30) == Judged("EXACT", 0, 0, 10)
+    assert judge(EQUAL, 10, 8, own=30) == Judged("REREAD", 2, 0, 10)
+    # The replica lacks 50 to 79, and holds the records that the group was set back to.
+    back = Map([Same(0, 0, 50)]).mirrored()
+    assert judge(back, 10, 80, own=80) == Judged("SKIP", 70, 0, 10)
+    assert judge(back, 10, 10, own=80) == Judged("EXACT", 0, 0, 10)
 
 
 def test_a_group_that_never_committed_may_start_at_the_beginning() -> None:

@@ -17,6 +17,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.disaster import (
+    Checkpointed,
+    PresyncedOffset,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.fingerprints import fingerprints
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replicated_end import replicated_end
@@ -301,6 +305,74 @@ def committed_offsets(made: TenureWorld, all_tenures: Sequence[Tenure], draw: ra
         last = made.ends[made.active] if tenure.end is None else tenure.end[made.active].get(KEY, 0)
         chosen.append(draw.randint(tenure.first(made.active, KEY), last))
     return chosen
+
+
+# ---- what a group did in the present tenure, and who saw it
+
+# Without these, what MirrorMaker 2 writes and what the translation finds are known without running either.
+UNFIT = frozenset(("resends", "foreign_writes", "compacted", "retention", "running", "tails", "late", "adopted"))
+
+
+@dataclass
+class GroupHistory:
+    """The commits of a group on the active cluster, and what the idle cluster holds about them."""
+
+    world: TenureWorld
+    #: The last one.
+    committed_offset: int = 0
+    #: Did the group ever go back?
+    set_back: bool = False
+    #: Log end of the checkpoints topic when the applications last left the idle cluster.
+    checkpoints_at_move: int = 0
+    newest_checkpoint: Checkpointed | None = None
+    #: Presynced offsets of the present tenure, and the group's own offset from when the idle cluster was left.
+    stored: list[PresyncedOffset] = field(default_factory=list)
+    #: A presynced offset of an earlier tenure.
+    outdated: list[PresyncedOffset] = field(default_factory=list)
+
+
+def _image(made: TenureWorld, commit: int, way: tuple[str, str]) -> int:
+    """The exact offset on the other cluster, by the truth: that of the first record that is not before ``commit``."""
+    left, entered = way
+    done = made.below(left, commit)
+    return min((one.offset for one in made.logs[entered] if one.record not in done), default=made.ends[entered])
+
+
+def group_history(made: TenureWorld, draw: random.Random) -> GroupHistory | None:
+    """Let a group live through the last two tenures. None: such a world has no exact offsets.
+
+    The evidence ends at some commit. Since then, the group only read on: what nothing on the idle cluster has seen
+    cannot be known there.
+    """
+    if made.kinds & UNFIT or len(made.tenures()) < 2:
+        return None
+    found = GroupHistory(made, checkpoints_at_move=draw.randint(1, 5))
+    x, y = made.active, made.idle
+    # In the tenure before, the group was anywhere on the idle cluster: it may have been set back there.
+    own = draw.randint(0, made.tenures()[-1].first(y, KEY))
+    commit = arrived = _image(made, own, (y, x))
+    at = found.checkpoints_at_move
+    found.stored.append(PresyncedOffset(own, 0.0, arrived, at, own=True))
+    # Before that, it had read more: an old checkpoint, and an old value of the scheduled job.
+    if draw.random() < 0.6:
+        old = draw.randint(0, made.ends[x])
+        found.newest_checkpoint = Checkpointed(old, _image(made, old, (x, y)), 0.0, draw.randint(0, at - 1))
+    if draw.random() < 0.6:
+        old = draw.randint(0, made.ends[x])
+        found.outdated.append(PresyncedOffset(_image(made, old, (x, y)), 0.0, old, draw.randint(0, at - 1)))
+    for _step in range(draw.randint(0, 5)):
+        before = commit
+        commit = draw.randint(0, commit) if draw.random() < 0.4 else draw.randint(commit, made.ends[x])
+        found.set_back = found.set_back or commit < before
+        seen = draw.choice(("checkpoint", "presync", "both")) if commit < before else draw.choice(("", "both"))
+        if seen in ("presync", "both"):
+            presynced = PresyncedOffset(_image(made, commit, (x, y)), float(at), commit, at)
+            found.stored = [one for one in found.stored if one.own] + [presynced]
+        if seen in ("checkpoint", "both"):
+            found.newest_checkpoint = Checkpointed(commit, _image(made, commit, (x, y)), float(at) + 0.5, at)
+            at += 1
+    found.committed_offset = draw.randint(commit, made.ends[x])
+    return found
 
 
 def world(seed: int) -> TenureWorld:

@@ -325,6 +325,7 @@ def test_every_kind_of_event_can_be_folded() -> None:
         "flow": "P->B",
         "connectors": {},
         "offsets": {},
+        "partitions": {"T": {"0": "id"}},
     }
     for kind in KINDS:
         fold([event(1, 0, kind, "r", **data)])
@@ -367,6 +368,7 @@ def cut_record(source: str, target: str, ends: int, cut: int, resumed: int | Non
         "to": target,
         "ends": {"T": {"0": ends}},
         "cut": {"T": {"0": cut}},
+        "bound": {source: {}, target: {}},
         "resumed": None if resumed is None else {"T": {"0": resumed}},
     }
 
@@ -567,7 +569,7 @@ def test_offsets_journaled_on_the_surviving_cluster_stay_valid_but_its_cut_does_
         event(3, 3, "ended", "r3", result="completed"),
     ]
     state = fold([*LIFE, *home, event(4, 0, "replaced", alias="P")])
-    assert state.left == {"B": {"committed_offsets": {"g": {"T": {"0": 8}}}}}
+    assert state.left == {"B": {"committed_offsets": {"g": {"T": {"0": 8}}}, "time": state.left["B"]["time"]}}
 
 
 def test_replacing_a_cluster_of_an_identity_pair_drops_its_cuts() -> None:

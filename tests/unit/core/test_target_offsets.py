@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.bindings import HELD, UNBOUND, Binding
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import NO_SKIPS, Skips
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.target_offsets import (
+    OwnOffset,
     Side,
     TargetOffset,
     enter_original,
@@ -84,6 +86,7 @@ def test_a_commit_on_the_target_does_not_raise_the_start_on_the_replica() -> Non
 
 
 SHORT = Translated(10, "start", 7, skips=Skips(3, 5), needed=2)
+LOG_10 = Side(None, 10, 30)
 
 
 @pytest.mark.parametrize(
@@ -104,16 +107,22 @@ SHORT = Translated(10, "start", 7, skips=Skips(3, 5), needed=2)
             "starts at 25",
         ),
         # The group has read the records before its own earlier offset there.
-        (enter_original(Side(15, 0, 20, False), Side(9, 10, 30), True, SHORT), Skips(1, 1), "1 record that"),
+        (enter_original(Side(15, 0, 20, False), LOG_10, True, SHORT, OwnOffset(9, 15)), Skips(1, 1), "1 record that"),
         (
-            enter_original(Side(15, 0, 20, False), Side(12, 10, 30), True, SHORT),
+            enter_original(Side(15, 0, 20, False), LOG_10, True, SHORT, OwnOffset(12, 15)),
             NO_SKIPS,
             "own earlier committed offset",
         ),
+        # It was set back since, so it wants the records before its own offset again.
+        (enter_original(Side(15, 0, 20, False), LOG_10, True, SHORT, OwnOffset(9, 16)), Skips(3, 5), "3 to 5"),
         (enter_original(Side(None, 0, 20), Side(None, 10, 30), True, None), Skips(0, 10), "up to 10 records"),
         (
             enter_original(
-                Side(15, 0, 20, False), Side(12, 10, 30), True, replace(SHORT, offset=20, hazards=COMPACTED)
+                Side(15, 0, 20, False),
+                LOG_10,
+                True,
+                replace(SHORT, offset=20, hazards=COMPACTED),
+                OwnOffset(12, 15),
             ),
             Skips(3, 5),
             "compacted",
@@ -144,47 +153,114 @@ def test_the_reason_of_an_inexact_offset_names_compaction() -> None:
 # ---- the original
 
 
+LOG_30 = Side(None, 0, 30)
+MOVED = Binding(False, True, "the log was cut and filled again since the offset was stored")
+
+
 @pytest.mark.parametrize(
-    ("left", "original", "drained", "translated", "expected"),
+    ("left", "original", "drained", "translated", "own", "expected"),
     [
-        (Side(20, 0, 20, True), Side(None, 0, 30), True, None, ("end", "exact", 30, 0)),
-        (Side(20, 0, 20, True), Side(12, 0, 30), True, None, ("end", "exact", 30, 0)),
+        (Side(20, 0, 20, True), LOG_30, True, None, None, ("end", "exact", 30, 0)),
+        (Side(20, 0, 20, True), LOG_30, True, None, OwnOffset(12, 20), ("end", "exact", 30, 0)),
         # Not drained: the copy may lack records, so reading all of it proves nothing.
-        (Side(20, 0, 20, True), Side(12, 0, 30), False, None, ("own", "safe", 12, 18)),
-        (Side(15, 0, 20, False), Side(12, 0, 30), True, Translated(25, "content", 0), ("content", "exact", 25, 0)),
-        (Side(15, 0, 20, False), Side(12, 0, 30), True, Translated(25, "sync", 3), ("sync", "safe", 25, 3)),
-        # The group has read every record below both offsets: the higher one counts, and the distance is not read again.
-        (Side(15, 0, 20, False), Side(27, 0, 30), True, Translated(25, "sync", 3), ("own", "safe", 27, 1)),
-        (Side(15, 0, 20, False), Side(27, 0, 30), True, Translated(25, "content", 0), ("own", "exact", 27, 0)),
-        (Side(15, 0, 20, None), Side(30, 0, 30), True, None, ("own", "safe", 30, 0)),
+        (Side(20, 0, 20, True), LOG_30, False, None, OwnOffset(12, 20), ("own", "safe", 12, 18)),
+        (Side(15, 0, 20, False), LOG_30, True, Translated(25, "content", 0), None, ("content", "exact", 25, 0)),
+        (Side(15, 0, 20, False), LOG_30, True, Translated(25, "sync", 3), None, ("sync", "safe", 25, 3)),
+        # The group is where it arrived, or after that, so its own offset is proven, and the translation is too low. The
+        # offsets between them may have no records, so they are not subtracted.
+        (Side(15, 0, 20, False), LOG_30, True, Translated(25, "sync", 3), OwnOffset(27, 15), ("own", "safe", 27, 3)),
+        (Side(15, 0, 20, False), LOG_30, True, Translated(25, "sync", 9), OwnOffset(27, 14), ("own", "safe", 27, 3)),
+        # R39: an exact translation decides, and not what the group had on Y before.
+        (
+            Side(15, 0, 20, False),
+            LOG_30,
+            True,
+            Translated(25, "content", 0),
+            OwnOffset(27, 17),
+            ("content", "exact", 25, 0),
+        ),
+        (
+            Side(15, 0, 20, False),
+            LOG_30,
+            True,
+            Translated(25, "content", 0),
+            OwnOffset(27, 15),
+            ("content", "exact", 25, 0),
+        ),
+        # It was set back since it arrived, or where it arrived was not exact: its own offset may be too high.
+        (Side(15, 0, 20, False), LOG_30, True, Translated(25, "sync", 3), OwnOffset(27, 16), ("sync", "safe", 25, 3)),
+        (Side(15, 0, 20, False), LOG_30, True, Translated(25, "sync", 3), OwnOffset(27), ("sync", "safe", 25, 3)),
+        (Side(15, 0, 20, False), LOG_30, True, None, OwnOffset(27, 16), ("start", "safe", 0, 30)),
+        # R37: Y:T has other records than when the offset was journaled.
+        (
+            Side(15, 0, 20, False),
+            LOG_30,
+            True,
+            Translated(25, "sync", 3),
+            OwnOffset(27, 15, MOVED),
+            ("sync", "safe", 25, 3),
+        ),
+        (Side(None, 0, 20), LOG_30, True, None, OwnOffset(27, 15, MOVED), ("start", "safe", 0, 30)),
+        # It has no committed offset on the replica, so it was not set back there.
+        (Side(None, 0, 20), LOG_30, True, None, OwnOffset(27), ("own", "safe", 27, 3)),
+        (Side(15, 0, 20, None), LOG_30, True, None, OwnOffset(30, 15), ("own", "safe", 30, 0)),
         # The group's own offset expired, or it has none: the log start, and the records before it are skipped (R30).
-        (Side(15, 0, 20, False), Side(12, 14, 30), True, None, ("start", "skips", 14, 16)),
-        (Side(None, 0, 20), Side(None, 0, 30), True, None, ("start", "safe", 0, 30)),
-        (Side(None, None, None), Side(None, 5, 30), True, None, ("start", "skips", 5, 25)),
+        (Side(15, 0, 20, False), Side(None, 14, 30), True, None, OwnOffset(12, 15), ("start", "skips", 14, 16)),
+        (Side(None, 0, 20), LOG_30, True, None, None, ("start", "safe", 0, 30)),
+        (Side(None, None, None), Side(None, 5, 30), True, None, None, ("start", "skips", 5, 25)),
         # The replica had no unread record, so nothing is skipped.
-        (Side(None, None, None, True), Side(None, 5, 30), False, None, ("start", "safe", 5, 25)),
-        (Side(None, None, None), Side(None, 0, 0), False, None, ("empty", "exact", 0, 0)),
+        (Side(None, None, None, True), Side(None, 5, 30), False, None, None, ("start", "safe", 5, 25)),
+        (Side(None, None, None), Side(None, 0, 0), False, None, None, ("empty", "exact", 0, 0)),
     ],
 )
 def test_the_offset_on_an_original(
-    left: Side, original: Side, drained: bool, translated: Translated | None, expected: tuple[str, str, int, int]
+    left: Side,
+    original: Side,
+    drained: bool,
+    translated: Translated | None,
+    own: OwnOffset | None,
+    expected: tuple[str, str, int, int],
 ) -> None:
-    """R7: the higher of the reverse translation and the group's own trusted commit; the log start only without both."""
-    found = enter_original(left, original, drained, translated)
+    """R7 and R39: the exact translation; else the own offset of a group that was not set back; else the log start."""
+    found = enter_original(left, original, drained, translated, own)
     assert (found.method, found.quality, found.offset, found.rereads) == expected
 
 
+def test_a_group_that_was_set_back_on_the_mirrored_topic_starts_where_it_was_set_back_to() -> None:
+    """R39: it had read 30 records on Y, and was set back to 10 on X:``Y.T``. At 30 it would never read 20 of them."""
+    left, own = Side(10, 0, 30, False), OwnOffset(30, 30)
+    exact = enter_original(left, LOG_30, True, Translated(10, "content", 0), own)
+    assert (exact.offset, exact.quality) == (10, "exact")
+    assert (
+        "its own earlier committed offset 30 does not count: the group was set back since, from 30 to 10"
+        in exact.reason
+    )
+    inexact = enter_original(left, LOG_30, True, Translated(8, "sync", 4), own)
+    assert (inexact.offset, inexact.quality, inexact.rereads) == (8, "safe", 4)
+
+
+def test_an_own_offset_stands_in_with_its_reason() -> None:
+    """R39: never silently, and never as exact."""
+    found = enter_original(Side(15, 0, 20, False), LOG_30, True, Translated(25, "sync", 3), OwnOffset(27, 15))
+    assert "because the committed offset on the replica has no exact translation" in found.reason
+    without = enter_original(Side(15, 0, 20, False), LOG_30, True, Translated(25, "sync", 3), OwnOffset(27, 15, MOVED))
+    assert "27 is not used: the log was cut and filled again" in without.reason
+
+
 @pytest.mark.parametrize(
-    ("left", "original", "message"),
+    ("left", "original", "own", "message"),
     [
-        (Side(15, 0, 20, False), Side(31, 0, 30), "past the log end 30"),
-        (Side(20, 0, 20, True), Side(12, None, 30), "could not be read"),
-        (Side(20, 0, 20, True), Side(12, 0, None), "could not be read"),
+        (Side(15, 0, 20, False), LOG_30, OwnOffset(31, 15), "past the log end 30"),
+        (Side(15, 0, 20, False), LOG_30, OwnOffset(31, None, MOVED), "past the log end 30"),
+        (Side(20, 0, 20, True), Side(None, None, 30), OwnOffset(12), "could not be read"),
+        (Side(20, 0, 20, True), Side(None, 0, None), OwnOffset(12), "could not be read"),
     ],
 )
-def test_without_evidence_there_is_no_offset_on_the_original(left: Side, original: Side, message: str) -> None:
+def test_without_evidence_there_is_no_offset_on_the_original(
+    left: Side, original: Side, own: OwnOffset, message: str
+) -> None:
     """R8: a guess is not an offset."""
-    found = enter_original(left, original, True, None)
+    found = enter_original(left, original, True, None, own)
     assert (found.offset, found.quality, found.rereads) == (None, "none", None)
     assert message in found.reason
 
@@ -293,12 +369,15 @@ def test_every_offset_on_a_replica_is_inside_its_log(
     assert _sound(enter_replica(left, replica, final, translated), replica)
 
 
-@given(ORDERED, ORDERED, st.booleans(), TRANSLATED)
+OWN = st.one_of(st.none(), st.builds(OwnOffset, st.integers(0, 25), OPTIONAL, st.sampled_from([HELD, MOVED, UNBOUND])))
+
+
+@given(ORDERED, ORDERED, st.booleans(), TRANSLATED, OWN)
 def test_every_offset_on_an_original_is_inside_its_log(
-    left: Side, original: Side, drained: bool, translated: Translated | None
+    left: Side, original: Side, drained: bool, translated: Translated | None, own: OwnOffset | None
 ) -> None:
     """R8: S <= offset <= E for all observations."""
-    assert _sound(enter_original(left, original, drained, translated), original)
+    assert _sound(enter_original(left, original, drained, translated, own), original)
 
 
 @given(ORDERED, ORDERED, TRANSLATED)

@@ -146,7 +146,8 @@ def _committed_offsets(
     rows = []
     for group in sorted({*left_at, *entered}):
         before, after = left_at.get(group, {}).get(there, {}), entered.get(group, {}).get(here, {})
-        own = earlier.get(group, {}).get(here, {})
+        # After a disaster, the truth is unknown, so it is unknown as well whether the group was set back since (R39).
+        own = {} if left[passive].get("disaster") else earlier.get(group, {}).get(here, {})
         for partition in sorted({int(number) for number in (*before, *after)}):
             row = {"group": group, "partition": partition, "truth": truth}
             row[truth] = _at(before, partition)

@@ -34,8 +34,9 @@ __all__ = [
 # No release wrote schema 1. Its facts have other names, so a reader would take them for missing.
 SCHEMA = 2
 # enabled/disabled: the pair was set up / removed; replaced: another cluster took the place of one of the pair; held:
-# the retention of its topics before they were set to keep everything; adopted: whose stored offsets a flow took over.
-OF_THE_PAIR = ("enabled", "disabled", "replaced", "held", "adopted")
+# the retention of its topics before they were set to keep everything; adopted: whose stored offsets a flow took over;
+# replayed: the partitions whose tail was replayed, with the topic ids of the source.
+OF_THE_PAIR = ("enabled", "disabled", "replaced", "held", "adopted", "replayed")
 # The other kinds are events of a run. resumed: after an interruption, by the holder in the event; pnr: the point of no
 # return; undoing: before its applications start again on the cluster they were to leave.
 KINDS = (*OF_THE_PAIR, "started", "resumed", "phase", "pnr", "undoing", "ended")
@@ -44,6 +45,7 @@ _FACTS = {
     "replaced": ("alias",),
     "held": ("held",),
     "adopted": ("flow", "connectors", "offsets"),
+    "replayed": ("flow", "partitions"),
     "started": ("type", "from", "to"),
     "phase": ("phase",),
 }

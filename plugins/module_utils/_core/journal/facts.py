@@ -12,18 +12,71 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..offsets.bindings import Bound, Witness
+from ..offsets.tenures import flat
+from ..partition import Partition
 from .state import JournalState
 
-__all__ = ["JournalFacts"]
+__all__ = ["JournalFacts", "OwnOffsets"]
+
+_Nested = Mapping[str, Mapping[str, Mapping[str, int]]]
+
+
+@dataclass(frozen=True)
+class OwnOffsets:
+    """What the journal recorded of the groups when the applications last left the cluster being entered."""
+
+    #: Committed offsets there: group -> topic -> partition -> offset.
+    offsets: _Nested = field(default_factory=dict)
+    #: The records that these offsets are bound to, by partition (R37).
+    bound: Mapping[Partition, Sequence[Witness]] = field(default_factory=dict)
+    #: The exact offsets that the groups got on the other cluster, as ``offsets``. Inexact ones are left out.
+    arrived: _Nested = field(default_factory=dict)
+    #: Epoch seconds; 0: unknown.
+    time: float = 0.0
+    #: Log end of the topic with MirrorMaker 2's checkpoints of the other cluster; None: unknown.
+    checkpoints: int | None = None
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> OwnOffsets:
+        """Read the facts of the barrier of that move."""
+        inexact = {(group, topic, number) for group, topic, number in facts.get("inexact") or ()}
+        arrived: dict[str, dict[str, dict[str, int]]] = {}
+        # Facts without the list do not show which offsets were exact.
+        for group in facts.get("entered") or () if facts.get("inexact") is not None else ():
+            for row in group["committed_offsets"]:
+                place = (group["group"], row["topic"], int(row["partition"]))
+                if place not in inexact:
+                    topics = arrived.setdefault(group["group"], {})
+                    topics.setdefault(row["topic"], {})[str(row["partition"])] = row["offset"]
+        return cls(
+            facts.get("committed_offsets") or {},
+            {key: [Witness.of(fields) for fields in stored] for key, stored in flat(facts.get("bound") or {}).items()},
+            arrived,
+            float(facts.get("time") or 0.0),
+            facts.get("checkpoints"),
+        )
+
+    def offset(self, group: str, key: Partition) -> int | None:
+        """Return the group's committed offset on a partition; None: it had none."""
+        return self.offsets.get(group, {}).get(key.topic, {}).get(str(key.partition))
+
+    def bound_offset(self, group: str, key: Partition) -> Bound | None:
+        """Return that offset with the records that it is bound to; None: it has none, or is not bound (R37)."""
+        offset, stored = self.offset(group, key), self.bound.get(key)
+        return None if offset is None or stored is None else Bound.of(key, offset, stored)
+
+    def arrival(self, group: str, key: Partition) -> int | None:
+        """Return the exact offset that the group got on a partition of the other cluster; None: it was not exact."""
+        return self.arrived.get(group, {}).get(key.topic, {}).get(str(key.partition))
 
 
 @dataclass(frozen=True)
 class JournalFacts:
     """Evidence from the journal to translate offsets to one cluster."""
 
-    #: Committed offsets of the groups on the originals of the cluster being entered, from when the applications last
-    #: left it: group -> topic -> partition -> offset. Only these are trusted as earlier offsets.
-    trusted_offsets: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
+    #: The groups on the cluster being entered, from when the applications last left it.
+    own: OwnOffsets = field(default_factory=OwnOffsets)
     #: Topic ids from when the flows were set up: alias -> topic -> id.
     topic_ids: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     #: Offset of the first offset-sync that refers to the current topic: flow -> topic -> offset.
@@ -32,14 +85,20 @@ class JournalFacts:
     cuts: Sequence[Mapping[str, Any]] = ()
     #: Records below these offsets came from a cluster that is gone: alias -> replica -> partition -> offset.
     unreplicated_below: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
+    #: Epoch of the run that moved the applications last; 0: none did.
+    tenure: int = 0
+    #: Partitions whose tail was replayed, with the topic id of the source: flow -> topic -> partition -> id.
+    replays: Mapping[str, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
 
     @classmethod
     def toward(cls, state: JournalState, entered: str) -> JournalFacts:
         """From the state of the journal, for a move to the alias ``entered``."""
         return cls(
-            trusted_offsets=(state.left.get(entered) or {}).get("committed_offsets") or {},
+            own=OwnOffsets.of(state.left.get(entered) or {}),
             topic_ids=state.topic_ids,
             offset_syncs_start=state.offset_syncs_start,
             cuts=state.cuts,
             unreplicated_below=state.unreplicated_below,
+            tenure=state.tenure,
+            replays=state.replays,
         )

@@ -112,6 +112,11 @@ class JournalState:
     held: dict[str, dict[str, dict[str, str | None]]] = field(default_factory=dict)
     #: By flow: the connectors, or the dedicated MirrorMaker 2, whose stored offsets it took over, and those offsets.
     adopted: dict[str, dict[str, Any]] = field(default_factory=dict)
+    #: Which tenure the applications are in: the epoch of the run or event that moved them last; 0: none did.
+    tenure: int = 0
+    #: Partitions whose tail ``salvage`` has replayed, with the source's topic id: flow -> topic -> partition -> id.
+    #: Only the state topic has the ranges, so without it they are unknown, not absent (R37).
+    replays: dict[str, dict[str, dict[str, str]]] = field(default_factory=dict)
     #: Unix time of the first event: a journal that was lost and created again has another one.
     created: float | None = None
     #: Values of fields that the point of no return of the current run has replaced, by field.
@@ -173,6 +178,7 @@ def _enabled(state: JournalState, event: Event) -> None:
     state.enabled = True
     state.policy = event.data.get("policy", state.policy)
     state.active = event.data["active"] if adopted else state.active or event.data["active"]
+    state.tenure = event.epoch if adopted else state.tenure
     state.left = {alias: _of_same_topics(facts, alias, state.topic_ids, ids) for alias, facts in state.left.items()}
     state.topics, state.groups = event.data.get("topics", state.topics), event.data.get("groups", state.groups)
     state.cluster_ids = event.data.get("cluster_ids", state.cluster_ids)
@@ -220,11 +226,12 @@ def _replaced(state: JournalState, event: Event) -> None:
     state.cluster_ids = {name: one for name, one in state.cluster_ids.items() if name != alias}
     state.topic_ids = {name: ids for name, ids in state.topic_ids.items() if name != alias}
     state.left = {
-        name: {"committed_offsets": facts.get("committed_offsets", {})}
+        name: {key: facts[key] for key in ("committed_offsets", "bound", "time", "checkpoints") if key in facts}
         for name, facts in state.left.items()
         if name != alias
     }
     state.cuts, state.offset_syncs_start, state.run = [], {}, None
+    state.replays = {flow: topics for flow, topics in state.replays.items() if alias not in flow.split("->")}
     state.unreplicated_below = event.data.get("unreplicated_below", {})
 
 
@@ -234,6 +241,13 @@ def _held(state: JournalState, event: Event) -> None:
 
 def _adopted(state: JournalState, event: Event) -> None:
     state.adopted = {**state.adopted, event.data["flow"]: event.data}
+
+
+def _replayed(state: JournalState, event: Event) -> None:
+    topics = {topic: dict(partitions) for topic, partitions in state.replays.get(event.data["flow"], {}).items()}
+    for topic, partitions in event.data["partitions"].items():
+        topics.setdefault(topic, {}).update(partitions)
+    state.replays = {**state.replays, event.data["flow"]: topics}
 
 
 def _started(state: JournalState, event: Event) -> None:
@@ -309,15 +323,21 @@ def _pnr(state: JournalState, event: Event) -> None:
     if state.active == run.target:
         # A disaster after the point of no return of another run: what that run recorded still holds.
         return
-    state.replaced_at_pnr = {"active": state.active, "left": dict(state.left), "cuts": list(state.cuts)}
+    state.replaced_at_pnr = {
+        "active": state.active,
+        "left": dict(state.left),
+        "cuts": list(state.cuts),
+        "tenure": state.tenure,
+    }
     state.run = replace(state.run, left_at=event.time)
-    state.active = run.target
+    state.active, state.tenure = run.target, run.epoch
     facts = dict(run.phases.get("barrier", {}))
     state.left[run.source] = facts
     if naming_of(run.policy).starts_at_cut:
         cut = {"from": run.source, "to": run.target, "ends": facts.get("ends", {}), "cut": facts.get("cut", {})}
         # The flow of a lost cluster may have replicated more than it stored (R45).
         lower_bounds = {"disaster": True} if facts.get("disaster") else {}
+        cut["bound"] = {run.source: facts.get("bound", {}), run.target: facts.get("cut_bound", {})}
         state.cuts.append({**cut, "resumed": None, **lower_bounds})
 
 
@@ -342,6 +362,7 @@ _APPLY = {
     "replaced": _replaced,
     "held": _held,
     "adopted": _adopted,
+    "replayed": _replayed,
     "started": _started,
     "resumed": _resumed,
     "phase": _phase,

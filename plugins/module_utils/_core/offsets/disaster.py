@@ -3,15 +3,20 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """Where groups start, and what may be lost, when the cluster being left does not respond.
 
-X is the lost cluster, Y the surviving one. Y has three sources for a group's committed offset on X, and none of them is
-ahead of what the group has processed: MirrorMaker 2's newest checkpoint, the presynced offset of the scheduled job
-(R12), and the log start. The highest one wins.
+X is the lost cluster, Y the surviving one. Y has three sources for a group's committed offset on X: MirrorMaker 2's
+newest checkpoint, an offset that was stored earlier (presynced by the scheduled job, R12, or the group's own when Y was
+left), and the log start. The highest one counts that is still true:
+
+- A stored offset is void if the group was set back since: newer evidence, of any tenure, shows a lower committed
+  offset on X (R39). It is void as well if Y no longer has the records that it is bound to (R37).
+- A log that was cut and filled again has other records at every offset, so only stored offsets that are still bound to
+  its records, and the log start, are left.
 
 Such an offset can skip records in one case: MirrorMaker 2 was restarted shortly before, was replicating records again,
 and did not get as far as before. Then records that it had replicated only once are *below* an offset in the second
 copy. So if the last record of the replica has an earlier copy, offsets move down to the earlier copy (``guarded``).
 
-Sources: MirrorCheckpointTask, OffsetSyncStore (Kafka 4.3.1); R3, R6 to R8, R12, R15.
+Sources: MirrorCheckpointTask, OffsetSyncStore (Kafka 4.3.1); R3, R6 to R8, R12, R15, R37, R39.
 
 Private to this collection: may change in any release.
 """
@@ -24,17 +29,22 @@ from typing import Any
 
 from ..partition import Partition
 from ..verdict import UNKNOWN
+from .bindings import HELD, Binding
 from .skipped_records import NO_SKIPS, Skips
 from .target_offsets import TargetOffset
 
 __all__ = [
+    "REPLACED",
+    "SET_BACK",
     "Checkpointed",
     "Copies",
     "PresyncedOffset",
     "Tail",
     "compacted",
     "guarded",
+    "is_voided",
     "loss_lines",
+    "overtaken",
     "predicted_loss",
     "survived",
 ]
@@ -58,10 +68,14 @@ class PresyncedOffset:
 
     offset: int
     time: float
-    #: The committed offset on X that it was translated from; None: it was the group's own on Y.
+    #: The committed offset on X that it was translated from, or with which the group moved to X; None: unknown.
     upstream: int | None = None
-    #: Log end of Y's checkpoints topic before the translation; None: the topic did not exist, or it was not recorded.
+    #: Log end of Y's checkpoints topic at that time; None: unknown.
     checkpoints: int | None = None
+    #: The group's own offset when Y was last left. It is older than an offset of the scheduled job.
+    own: bool = False
+    #: Whether Y still has the records that it was stored for.
+    binding: Binding = HELD
 
 
 @dataclass(frozen=True)
@@ -75,6 +89,8 @@ class Tail:
     last_replicated_offset: int | None = None
     #: With the policy identity, where the current tenure began. A group with a checkpoint of this tenure is not below.
     floor: int = 0
+    #: The log was cut and filled again since an offset was stored for it (R37).
+    replaced: bool = False
 
 
 @dataclass(frozen=True)
@@ -89,26 +105,45 @@ class Copies:
     proven: bool = True
 
 
-def survived(tail: Tail, checkpointed: Checkpointed | None, presynced: Sequence[PresyncedOffset]) -> TargetOffset:
-    """The highest offset on Y below which the group has processed everything, before ``guarded``."""
+SET_BACK = "the group was set back after its offset was stored"
+_NOT_USED = "a stored offset is not used"
+REPLACED = "the log was cut and filled again, so offsets that are not bound to its records are not used"
+
+
+def survived(
+    tail: Tail,
+    checkpointed: Checkpointed | None,
+    presynced: Sequence[PresyncedOffset],
+    newest: Checkpointed | None = None,
+) -> TargetOffset:
+    """The highest offset on Y below which the group has processed everything, before ``guarded``.
+
+    ``newest``: MirrorMaker 2's newest checkpoint, if it is of another tenure than the present one. It proves no offset
+    here, but voids stored ones.
+    """
     if tail.end == 0:
         return TargetOffset(0, "empty", "exact", 0, "the partition was never written")
-    hazards = []
+    hazards = [REPLACED] if tail.replaced else []
     # The log start is not proven: records before it may be unread, and no offset restores them (R30).
     claims = [(0, "start", "no offset of the group is known here")]
-    if checkpointed is not None:
+    if checkpointed is not None and overtaken(checkpointed, presynced):
+        hazards.append(SET_BACK)
+    elif checkpointed is not None and not tail.replaced:
         claims.append((tail.floor, "tenure", "the group has a checkpoint of the current tenure"))
         if checkpointed.downstream <= tail.end:
             claims.append((checkpointed.downstream, "checkpoint", "MirrorMaker 2's newest checkpoint of the group"))
         else:
             hazards.append("a checkpoint is past the log end")
     for one in presynced:
-        if _set_back(one, checkpointed):
-            hazards.append("the group was set back after its offset was presynced")
+        if _set_back(one, checkpointed or newest) or any(_superseded(one, other) for other in presynced):
+            hazards.append(SET_BACK)
+        elif not one.binding.holds:
+            hazards.append(f"{_NOT_USED}: {one.binding.reason}")
         elif one.offset > tail.end:
             hazards.append("a presynced offset is past the log end")
         else:
             claims.append((one.offset, "presynced", "translated while both clusters could be read"))
+            hazards += [one.binding.reason] if one.binding.reason else []
     needed, method, reason = max(claims, key=lambda claim: claim[0])
     found = TargetOffset(needed, method, "safe", None, reason, hazards=tuple(dict.fromkeys(hazards)))
     return _from_start(found, needed, tail)
@@ -143,6 +178,11 @@ def _from_start(committed_offset: TargetOffset, needed: int, tail: Tail) -> Targ
     return replace(found, quality="skips", skips=Skips(0, gone))
 
 
+def is_voided(hazards: Iterable[str]) -> bool:
+    """Whether an offset that was stored, or a checkpoint, was not used: the group was set back, or the log was cut."""
+    return any(text in (SET_BACK, REPLACED) or text.startswith(_NOT_USED) for text in hazards)
+
+
 def _set_back(presynced: PresyncedOffset, checkpointed: Checkpointed | None) -> bool:
     """Whether the group was set back on X since: then MirrorMaker 2 writes a newer, lower checkpoint.
 
@@ -153,6 +193,26 @@ def _set_back(presynced: PresyncedOffset, checkpointed: Checkpointed | None) -> 
         return False
     newer = presynced.checkpoints is not None and checkpointed.at >= presynced.checkpoints
     return (newer or checkpointed.time > presynced.time) and checkpointed.upstream < presynced.upstream
+
+
+def overtaken(checkpointed: Checkpointed, presynced: Iterable[PresyncedOffset]) -> bool:
+    """Whether the scheduled job found the group at a lower committed offset on X after that checkpoint (R39)."""
+    return any(
+        one.upstream is not None
+        and one.upstream < checkpointed.upstream
+        and (checkpointed.time < one.time if one.checkpoints is None else checkpointed.at < one.checkpoints)
+        for one in presynced
+        if not one.own
+    )
+
+
+def _superseded(own: PresyncedOffset, presynced: PresyncedOffset) -> bool:
+    """Whether the scheduled job found the group below its own offset since, by their committed offsets on X (R39)."""
+    if not own.own or presynced.own or presynced.upstream is None:
+        return False
+    if own.upstream is None:
+        return presynced.offset < own.offset
+    return presynced.upstream < own.upstream
 
 
 def _at(committed_offset: TargetOffset, offset: int, end: int) -> TargetOffset:

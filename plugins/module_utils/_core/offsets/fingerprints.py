@@ -23,7 +23,7 @@ from collections.abc import Collection, Hashable, Iterable, Sequence
 from hashlib import blake2b
 from typing import Protocol
 
-__all__ = ["HasFields", "carries_times", "fingerprints", "has_time", "may_be_copy"]
+__all__ = ["HasFields", "carries_times", "fingerprints", "has_time", "identity", "may_be_copy"]
 
 _APPENDED = "LogAppendTime"
 _REPLACED = "\N{REPLACEMENT CHARACTER}"
@@ -66,6 +66,11 @@ def fingerprints(source: Sequence[HasFields], replica: Sequence[HasFields]) -> t
     untimed |= {_body(one) for one in replica if not has_time(one)}
     unnamed = {_body(one) for side in (source, replica) for one in side if not _readable(one)}
     return _fingerprints(source, untimed, unnamed), _fingerprints(replica, untimed, unnamed)
+
+
+def identity(record: HasFields) -> str:
+    """Return a fingerprint of every field, to find the same record again on the same log (R37), never on another."""
+    return _digest(record, True, True).hex()
 
 
 def may_be_copy(source: HasFields, replica: HasFields) -> bool:

@@ -14,12 +14,18 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from .bindings import Witness
 from .skipped_ranges import SkippedRange
 
 __all__ = ["PROVENANCE", "Progress", "first_offset", "line", "provenance"]
 
 # Headers of a replayed record that name its origin. The audit ignores them.
 PROVENANCE = "kafka_dr.salvage."
+
+
+_SCHEMA = 3
+_BOUNDS = ("source_bound", "replica_bound")
+_OF_RANGES = ("skipped_ranges", "replica_id", *_BOUNDS)
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,9 @@ class Progress:
     skipped_ranges: tuple[SkippedRange, ...] | None = None
     #: Topic id of the replica that ``skipped_ranges`` refer to.
     replica_id: str = ""
+    #: The last records before the newest range, on the source and on the replica (R37). Empty: the log had none.
+    source_bound: tuple[Witness, ...] = ()
+    replica_bound: tuple[Witness, ...] = ()
 
     @property
     def key(self) -> str:
@@ -61,18 +70,20 @@ class Progress:
         skipped_ranges = (
             None if self.skipped_ranges is None else [list(skipped_range) for skipped_range in self.skipped_ranges]
         )
-        return {"schema": 2, "kind": "salvage", **asdict(self), "skipped_ranges": skipped_ranges}
+        return {"schema": _SCHEMA, "kind": "salvage", **asdict(self), "skipped_ranges": skipped_ranges}
 
     @classmethod
     def of(cls, value: Mapping[str, Any]) -> Progress:
         """Read the value of a record."""
-        skipped_ranges = value.get("skipped_ranges")
-        # A record without skipped ranges does not show what the flow was set to skip.
-        known = {name: value[name] for name in cls.__dataclass_fields__ if name not in ("skipped_ranges", "replica_id")}
+        # Ranges of an earlier schema are not bound to records. Without ranges it is unknown what the flow skips.
+        skipped_ranges = value.get("skipped_ranges") if value.get("schema") == _SCHEMA else None
+        known = {name: value[name] for name in cls.__dataclass_fields__ if name not in _OF_RANGES}
         noted = (
             None if skipped_ranges is None else tuple(SkippedRange(*skipped_range) for skipped_range in skipped_ranges)
         )
-        return cls(**known, skipped_ranges=noted, replica_id=value.get("replica_id", ""))
+        source, replica = (tuple(Witness.of(fields) for fields in value.get(name) or ()) for name in _BOUNDS)
+        replica_id = value.get("replica_id", "")
+        return cls(**known, skipped_ranges=noted, replica_id=replica_id, source_bound=source, replica_bound=replica)
 
 
 def first_offset(last_replicated_offset: int | None, done: Progress | None) -> int:

@@ -16,12 +16,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from ..partition import Range
+from .bindings import HELD, Binding
 from .missing_copies import ranges_text
 from .skipped_records import NO_SKIPS, Skips
 from .tenures import TenurePlace
 from .translation import COMPACTED, Anchor, Translated
 
-__all__ = ["Side", "TargetOffset", "enter_original", "enter_replica", "enter_same"]
+__all__ = ["OwnOffset", "Side", "TargetOffset", "enter_original", "enter_replica", "enter_same"]
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,7 @@ _REASONS = {
 def _unread_from(own: int, translated: Translated) -> Translated:
     """``translated`` without the missing records before ``own``, which the group has read on the original itself."""
     kept = tuple((max(low, own), high) for low, high in translated.missing if high > own)
-    read = sum(high - low for low, high in translated.missing) - sum(high - low for low, high in kept)
+    read = _count(translated.missing) - _count(kept)
     if not read:
         return translated
     skips = translated.skips
@@ -212,41 +213,100 @@ def _unread_from(own: int, translated: Translated) -> Translated:
     return replace(translated, missing=kept, skips=Skips(max(0, skips.at_least - read), most))
 
 
-def enter_original(left: Side, original: Side, flow_drained: bool, translated: Translated | None) -> TargetOffset:
-    """Start on Y:T. ``original.commit``: the group's own earlier commit there, if the journal confirms it.
+def _count(ranges: Sequence[Range]) -> int:
+    return sum(high - low for low, high in ranges)
+
+
+@dataclass(frozen=True)
+class OwnOffset:
+    """The committed offset of a group on Y:T when the applications last left Y, as the journal has it."""
+
+    offset: int
+    #: The committed offset on X:``Y.T`` that the group got then. None: it was not exact, so it proves nothing here.
+    arrived: int | None = None
+    #: Whether Y:T still has the records that the offset was bound to (R37).
+    binding: Binding = HELD
+
+    def stands_in(self, left: int | None) -> bool:
+        """Whether the group is known to be at or after it, with the committed offset ``left`` on X:``Y.T`` (R39).
+
+        A group without a committed offset there was not set back.
+        """
+        return self.binding.holds and (left is None or (self.arrived is not None and left >= self.arrived))
+
+
+def enter_original(
+    left: Side, original: Side, flow_drained: bool, translated: Translated | None, own: OwnOffset | None = None
+) -> TargetOffset:
+    """Start on Y:T.
 
     ``flow_drained``: every record of Y:T is on X (no producer writes there while the applications live on X).
-    ``translated``: the group's committed offset on X:``Y.T``, translated in reverse. The group has read everything
-    below either of the two, so the higher one counts (R7).
+    ``translated``: the group's committed offset on X:``Y.T``, translated in reverse. If it is exact, it decides: the
+    group's own earlier offset may be higher, because the group was set back since, or has not read again what its last
+    move made it read again (R39). Otherwise the own offset stands in, unless the group was set back (R7).
     """
     if original.start is None or original.end is None:
         return TargetOffset(None, "none", "none", None, "the log of the original topic could not be read")
     if original.end == 0:
         return TargetOffset(0, "empty", "exact", 0, "the partition was never written")
-    own = original.commit
-    translated = None if translated is None else _unread_from(own or 0, translated)
+    trusted = own.offset if own is not None and own.stands_in(left.commit) else None
+    translated = None if translated is None else _unread_from(trusted or 0, translated)
     if left.read_to_end and flow_drained:
         reason = "its replica is read to the end, and the flow has passed the last record"
         found = TargetOffset(original.end, "end", "exact", 0, reason)
         missing = () if translated is None else translated.missing
-        count = sum(high - low for low, high in missing)
-        return _skipping(found, Skips(count, count), original.end, original.start, missing)
-    if own is not None and own > original.end:
-        reason = f"its earlier committed offset {own} is past the log end {original.end}: the topic was recreated"
+        return _skipping(found, Skips(_count(missing), _count(missing)), original.end, original.start, missing)
+    if own is not None and own.offset > original.end:
+        reason = f"its earlier committed offset {own.offset} is past the log end {original.end}: the log was cut"
         return TargetOffset(None, "none", "none", None, reason)
-    if own is not None and own >= original.start and (translated is None or own > translated.offset):
-        span = original.end - own if translated is None else max(0, translated.rereads - (own - translated.offset))
-        exact = translated is not None and translated.rereads == 0
-        return TargetOffset(own, "own", "exact" if exact else "safe", span, "the group's own earlier committed offset")
-    # The group has read the records before its own earlier committed offset there.
-    needed = own or 0
+    target_offset = _own_or_translated(left, original.start, original.end, translated, own)
+    if own is None or target_offset.method == "own":
+        return target_offset
+    return _with_own(target_offset, own, left.commit)
+
+
+def _own_or_translated(
+    left: Side, start: int, end: int, translated: Translated | None, own: OwnOffset | None
+) -> TargetOffset:
+    trusted = own.offset if own is not None and own.stands_in(left.commit) else None
+    exact = translated is not None and translated.rereads == 0
+    if trusted is not None and not exact and trusted >= start:
+        if translated is None:
+            return TargetOffset(trusted, "own", "safe", end - trusted, _OWN[False])
+        if trusted > translated.offset:
+            # Offsets between the two may have no record, so their distance is not subtracted.
+            return TargetOffset(trusted, "own", "safe", min(translated.rereads, end - trusted), _OWN[True])
+    # The group has read the records before its own earlier committed offset there, if it was not set back since.
+    needed = trusted or 0
     if translated is not None:
-        most = max(0, original.start - needed)
+        most = max(0, start - needed)
         if COMPACTED[0] not in translated.hazards:
-            translated = replace(translated, skips=translated.skips.capped(most))
-        return _from(translated, original.start, original.end, most)
-    span = original.end - original.start
-    found = TargetOffset(original.start, "start", "safe", span, "no earlier committed offset of the group is known")
+            # The records without a copy are not among those that expired.
+            missing = _count(translated.missing)
+            gone = replace(translated.skips, at_least=max(0, translated.skips.at_least - missing))
+            translated = replace(translated, skips=gone.capped(most).plus(Skips(missing, missing)))
+        return _from(translated, start, end, most)
+    at_start = TargetOffset(start, "start", "safe", end - start, "no earlier committed offset of the group is known")
     # If nothing is left to read on the replica, nothing is lost.
-    gone = 0 if left.read_to_end else max(0, original.start - needed)
-    return _skipping(found, Skips(0, gone), needed, original.start)
+    gone = 0 if left.read_to_end else max(0, start - needed)
+    return _skipping(at_start, Skips(0, gone), needed, start)
+
+
+_OWN = {
+    True: "the group's own earlier committed offset, because the committed offset on the replica has no exact"
+    " translation and is not before the one that the group got when it moved",
+    False: "the group's own earlier committed offset, because it has none on the replica",
+}
+
+
+def _with_own(found: TargetOffset, own: OwnOffset, left: int | None) -> TargetOffset:
+    """``found`` with the reason why the group does not start at its own earlier offset, if that is higher."""
+    if found.offset is None or own.offset <= found.offset:
+        return found
+    if not own.binding.holds:
+        why = f"is not used: {own.binding.reason}"
+    elif left is not None and own.arrived is not None and left < own.arrived:
+        why = f"does not count: the group was set back since, from {own.arrived} to {left} on the replica"
+    else:
+        why = "does not count: the committed offset on the cluster being left is lower"
+    return replace(found, reason=f"{found.reason}; its own earlier committed offset {own.offset} {why}")

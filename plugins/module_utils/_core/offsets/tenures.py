@@ -17,9 +17,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..partition import Partition, Range
+from .bindings import Bound, Witness
 from .internal_records import OffsetSync
 
-__all__ = ["Tenure", "TenurePlace", "flat", "locate", "nested", "tenures"]
+__all__ = ["Tenure", "TenurePlace", "bound_cuts", "flat", "locate", "nested", "tenures"]
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,21 @@ def locate(all_tenures: Sequence[Tenure], alias: str, key: Partition, commit: in
             return TenurePlace(None)
         return TenurePlace(index)
     return TenurePlace(None)
+
+
+def bound_cuts(cut_records: Sequence[Mapping[str, Any]], alias: str) -> list[Bound]:
+    """The newest cut of each partition on ``alias`` that is bound to the last record before it (R37).
+
+    While that record is there, no earlier cut on that log has moved either. A cut without a record is not listed: the
+    cluster was lost then, or no cutover of this collection made the cut.
+    """
+    newest: dict[Partition, Bound] = {}
+    for cut_record in cut_records:
+        ends = flat(cut_record["ends"] if cut_record["from"] == alias else cut_record["cut"])
+        for key, witnesses in flat((cut_record.get("bound") or {}).get(alias) or {}).items():
+            if key in ends:
+                newest[key] = Bound.of(key, ends[key], [Witness.of(each) for each in witnesses][-1:])
+    return list(newest.values())
 
 
 def flat(values: Mapping[str, Mapping[str, Any]]) -> dict[Partition, Any]:

@@ -19,6 +19,7 @@ from ..checks.undeclared_groups import stay_notes
 from ..cutover_types import needs_source
 from ..journal.runs import passed, resume_command, take_back_command
 from ..listing import first_few
+from ..offsets.disaster import is_voided
 from ..offsets.skipped_records import skip_rows, skip_text, total
 from ..verdict import NOT_APPLICABLE, PROVEN, REFUTED, UNKNOWN, combine
 from .outcome import evidence, headline, lost, next_steps, pager, reread, said, standstill
@@ -261,6 +262,11 @@ def _survived(facts: Mapping[str, Any]) -> dict[str, Any]:
     starts = sum(bool(row["method"] == "start" and row["rereads"]) for row in rows)
     if starts:
         age += f"; {starts} are unknown, so their groups start at the log start"
+    voided = sum(is_voided(row["hazards"]) for row in rows)
+    if voided:
+        age += (
+            f"; {voided} offsets that were stored earlier are not used: their groups were set back, or their logs cut"
+        )
     text = f"at most {facts['rereads']} records are read again{age}{lowered}"
     if unproven:
         return check_row(

@@ -38,6 +38,7 @@ __all__ = [
     "failure_of",
     "members_named",
     "outcomes_of",
+    "own_offsets",
     "plan_group",
     "wanted_offsets",
     "with_members",
@@ -193,6 +194,8 @@ class GroupPlan:
     problems: list[Problem] = field(default_factory=list)
     #: Whether an offset that another process has meanwhile raised further counts as done.
     upward: bool = False
+    #: Higher committed offsets that are known to be the group's own, and are lowered without asking.
+    own: Mapping[Partition, int] = field(default_factory=dict)
 
     @property
     def to_write(self) -> dict[Partition, int]:
@@ -203,6 +206,15 @@ class GroupPlan:
     def lowered(self) -> int:
         """How many of the wanted offsets are below the committed ones."""
         return sum(1 for row in self.rows if row.before is not None and row.wanted < row.before)
+
+    @property
+    def unexplained(self) -> list[OffsetRow]:
+        """The rows with a higher committed offset that is not known to be the group's own."""
+        return [
+            row
+            for row in self.rows
+            if row.before is not None and row.wanted < row.before and self.own.get(row.partition) != row.before
+        ]
 
     def refuse(self) -> None:
         """Mark planned rows as refused, because of a problem in this plan or in another one."""
@@ -275,6 +287,18 @@ def wanted_offsets(items: Iterable[Mapping[str, Any]]) -> dict[str, dict[Partiti
     return wanted
 
 
+def own_offsets(items: Iterable[Mapping[str, Any]]) -> dict[str, dict[Partition, int]]:
+    """The suboption ``own`` of the option ``groups``, which ``wanted_offsets`` has checked."""
+    return {
+        item["group"]: {
+            Partition(row["topic"], row["partition"]): row["own"]
+            for row in item.get("committed_offsets") or ()
+            if row.get("own") is not None
+        }
+        for item in items
+    }
+
+
 def _add_offset(group: str, committed_offsets: dict[Partition, int], item: Mapping[str, Any]) -> list[str]:
     topic, number, offset = item.get("topic"), item.get("partition"), item.get("offset")
     where = f'Group "{group}", topic "{topic}", partition {number}'
@@ -288,15 +312,21 @@ def _add_offset(group: str, committed_offsets: dict[Partition, int], item: Mappi
     return []
 
 
-def plan_group(group: str, wanted: Mapping[Partition, int], seen: Seen, lower: str = "fail") -> GroupPlan:
+def plan_group(
+    group: str,
+    wanted: Mapping[Partition, int],
+    seen: Seen,
+    lower: str = "fail",
+    own: Mapping[Partition, int] | None = None,
+) -> GroupPlan:
     """What to commit for one group.
 
     An offset equal to the committed one is ``unchanged``. For an offset below it, ``lower`` decides: it is a problem
     (``fail``), ``planned`` (``lower``), or the committed one is kept (``keep``). This function does not know what the
     group has processed. ``raise``: as ``keep``, also if another process raises it meanwhile, as MirrorMaker 2's sync
-    does.
+    does. ``own``: offsets that the group itself committed earlier; with ``fail``, exactly these are lowered (R39).
     """
-    plan = GroupPlan(group, upward=lower == "raise")
+    plan = GroupPlan(group, upward=lower == "raise", own=own or {})
     for partition in sorted(wanted):
         offset, before = wanted[partition], seen.before.get(partition)
         below = before is not None and offset < before
@@ -306,7 +336,7 @@ def plan_group(group: str, wanted: Mapping[Partition, int], seen: Seen, lower: s
         plan.problems += _range_problem(group, partition, offset, seen)
     if plan.to_write:
         plan.problems += active_problem(seen.state)
-    if plan.lowered and lower == "fail":
+    if plan.unexplained and lower == "fail":
         plan.problems.append(_lower_problem(plan))
     return plan
 
@@ -372,11 +402,12 @@ def _range_problem(group: str, partition: Partition, offset: int, seen: Seen) ->
 
 
 def _lower_problem(plan: GroupPlan) -> Problem:
-    worst = max((row for row in plan.rows if row.before is not None), key=lambda row: (row.before or 0) - row.wanted)
+    higher = plan.unexplained
+    worst = max(higher, key=lambda row: (row.before or 0) - row.wanted)
     topic, number = worst.partition
     return Problem(
         "offset_lower",
-        f'Group "{plan.group}" has a higher committed offset than wanted on {plan.lowered} partitions '
+        f'Group "{plan.group}" has a higher committed offset than wanted on {len(higher)} partitions '
         f'(largest difference: "{topic}" partition {number}, committed {worst.before}, wanted {worst.wanted}).',
     )
 

@@ -23,6 +23,7 @@ from ..._core.journal.holders import Holder, require_over
 from ..._core.journal.reads import Reads
 from ..._core.journal.run_rules import begin, is_same, require_holder_generation
 from ..._core.journal.state import JournalState, Run
+from ..._core.offsets.tenures import flat
 from ..._core.waiting import Bounds, wait_until
 from ..._kafka.client import Kafka
 from ..._module import Result
@@ -251,6 +252,9 @@ def _is_noted(kind: str, data: Mapping[str, Any], state: JournalState) -> bool:
         # The old connector is only stopped, so its offsets may have changed since they were read.
         known = state.adopted.get(data["flow"], {})
         return known.get("connectors") == data["connectors"] and known.get("offsets_topic") == data.get("offsets_topic")
+    if kind == "replayed":
+        noted = flat(state.replays.get(data["flow"], {}))
+        return all(noted.get(key) == topic_id for key, topic_id in flat(data["partitions"]).items())
     return kind == "disabled" and not state.enabled
 
 

@@ -41,6 +41,7 @@ class InternalTopics:
         self.kafka, self._survivor, self._naming = survivor.kafka, survivor, survivor.naming
         self._flow = flow_name(survivor.x, survivor.y)
         self._offset_syncs_start: Mapping[str, int] = journal.offset_syncs_start.get(self._flow, {})
+        self._own = journal.own
 
     def read_ahead(self) -> None:
         """Read checkpoints and offset-syncs now, so that later calls use them."""
@@ -123,9 +124,13 @@ class InternalTopics:
     def checkpointed(self, group: str, key: Partition) -> Checkpointed | None:
         """Return the group's checkpoint of the present tenure, raised by the newest offset-syncs if these are higher.
 
-        None: there is no such checkpoint.
+        If it is older than the last move from Y, it is lowered to the group's own offset at that move (R39). None:
+        there is no such checkpoint.
         """
         current, tenures = self.checkpoints.get((group, key)), self._survivor.tenures
+        if current is not None and self._is_stale(current):
+            own = None if tenures else self._own.offset(group, key)
+            return None if own is None else replace(current, downstream=min(own, current.downstream))
         if current is None or (tenures and self.place(group, key) != TenurePlace(len(tenures) - 1)):
             return None
         syncs, source = self._syncs, self._survivor.original(key)
@@ -134,6 +139,17 @@ class InternalTopics:
         syncs.reach(lambda of: any(sync.upstream <= current.upstream for sync in of.get(source, ())))
         better = checkpoint(current.upstream, after_last_rewind(syncs.of.get(source, ())))
         return current if better is None or better <= current.downstream else replace(current, downstream=better)
+
+    def newest(self, group: str, key: Partition) -> Checkpointed | None:
+        """Return the group's newest checkpoint since the applications last left Y, of any tenure; None: none."""
+        checkpointed = self.checkpoints.get((group, key))
+        return None if checkpointed is None or self._is_stale(checkpointed) else checkpointed
+
+    def _is_stale(self, checkpointed: Checkpointed) -> bool:
+        """Is it older than the last move from Y? Times decide only if Y was lost then, so its topic was not read."""
+        if self._own.checkpoints is not None:
+            return checkpointed.at < self._own.checkpoints
+        return checkpointed.time < self._own.time
 
     def last_source(self, source: Partition, last: Record | None) -> int | None:
         """Return the source offset of the replica's last record; None: no offset-sync holds it."""
@@ -151,7 +167,7 @@ class InternalTopics:
 
     def place(self, group: str, key: Partition) -> TenurePlace:
         """Return the tenure of the group's checkpointed offset on X (policy identity)."""
-        newest = self.checkpoints.get((group, key))
+        newest = self.newest(group, key)
         if newest is None:
             return TenurePlace(None)
         return locate(self._survivor.tenures, self._survivor.x, key, newest.upstream)

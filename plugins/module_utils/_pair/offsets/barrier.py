@@ -59,6 +59,7 @@ def barrier(request: BarrierRequest, check: bool) -> Result:
         higher = preexisting_higher_offsets(result.extra["details"]) if known is None else known
         facts = {
             **result.extra["barrier"],
+            **translation.bound(),
             "entered": result.extra["committed_offsets"],
             "preexisting_higher_offsets": higher,
         }

@@ -26,17 +26,19 @@ from ..._core.offsets.disaster import (
     compacted,
     guarded,
     loss_lines,
+    overtaken,
     predicted_loss,
     survived,
 )
 from ..._core.offsets.skipped_records import skip_lines, skip_rows, total
 from ..._core.offsets.target_offsets import TargetOffset
-from ..._core.offsets.tenures import flat, nested
+from ..._core.offsets.tenures import nested
 from ..._core.partition import Partition, by_topic
 from ..._core.resources.groups import GroupState, members_named, with_members
 from ..._core.resources.scopes import out_of_scope
 from ..._core.waiting import Bounds, wait_until
 from ..._engines.base import unsafe_settings
+from ..._kafka.records import Record
 from ..._module import Result
 from ..connections.clusters import both
 from ..connections.engines import Opened, open_pair
@@ -48,9 +50,11 @@ from ..observation.probe import probe
 from ..observation.resends import Resends
 from ..observation.snapshot import PairSnapshot
 from ..observation.surviving_cluster import Survivor
+from .bindings import witness_of
 from .evidence import by_group, preexisting_higher_offsets
-from .presynced import presynced_offsets
+from .presynced import Presynced, presynced_offsets
 from .requests import DisasterRequest
+from .stored_offsets import StoredOffsets
 
 __all__ = ["disaster", "survey"]
 
@@ -171,10 +175,11 @@ class _Search:
         self._presynced  # noqa: B018 - read now
 
     @cached_property
-    def _presynced(self) -> dict[str, dict[Partition, PresyncedOffset]]:
+    def _presynced(self) -> Presynced:
         survivor, pair = self._survivor, self._request.pair
         ids = {name: state.topic_id for name, state in survivor.states.items()}
-        return presynced_offsets(survivor.kafka, pair.state_topic, pair.name, survivor.y, ids)
+        tenure = self._journal.tenure
+        return presynced_offsets(survivor.kafka, pair.state_topic, pair.name, survivor.y, tenure, ids)
 
     def run(self) -> Result:
         """Return the offsets, the predicted loss and the facts for the journal, as of now."""
@@ -198,8 +203,8 @@ class _Search:
                 "Stop their consumers first. Nothing was committed.",
             )
         resends = Resends(self._topics, last, ranges)
-        offsets = _GroupOffsets(self._topics, survivor, self._presynced, self._journal.trusted_offsets, resends)
-        rows = offsets.rows(tails, commits)
+        stored = StoredOffsets(survivor, self._presynced, self._journal, ranges)
+        rows = _GroupOffsets(self._topics, survivor, stored, resends).rows(tails, commits)
         loss = _loss(survivor, self._topics, tails, last)
         committed_offsets = by_group(rows)
         extra = {
@@ -219,7 +224,7 @@ class _Search:
             "out_of_scope": _out_of_scope(survivor, self._topics.checkpoints, states, commits),
             "active_members": members,
             "barrier": {
-                **_facts(survivor, tails, committed_offsets, loss),
+                **_facts(survivor, tails, committed_offsets, loss, last),
                 "precautions": _precautions(survivor, offsets.used),
                 "preexisting_higher_offsets": (
                     preexisting_higher_offsets(rows) if self._known_higher is None else self._known_higher
@@ -233,38 +238,32 @@ class _Search:
 class _GroupOffsets:
     """Decides where each group starts on Y, by what Y holds about the group and the flow."""
 
-    def __init__(
-        self,
-        topics: InternalTopics,
-        survivor: Survivor,
-        presynced: Mapping[str, Mapping[Partition, PresyncedOffset]],
-        trusted_offsets: Mapping[str, Mapping[str, Mapping[str, int]]],
-        resends: Resends,
-    ) -> None:
-        self._topics, self._survivor, self._resends = topics, survivor, resends
-        self._presynced, self._trusted_offsets = presynced, trusted_offsets
+    def __init__(self, topics: InternalTopics, survivor: Survivor, stored: StoredOffsets, resends: Resends) -> None:
+        self._topics, self._survivor, self._stored, self._resends = topics, survivor, stored, resends
         #: Topics by group for which there is evidence that the group reads them.
         self.used: dict[str, set[str]] = {}
 
     def rows(self, tails: Mapping[Partition, Tail], commits: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Return a report row for each group and partition."""
-        survivor, presynced = self._survivor, self._presynced
+        survivor, stored = self._survivor, self._stored
         rows = []
         index = by_topic(tails)
         for group in survivor.groups:
-            own_offsets = self._own(group)
             topics = set(survivor.topics_of(group))
             replicas = {survivor.replica_name(name) for name in topics}
             for key in (key for name in sorted(topics | replicas) for key in index.get(name, ())):
                 original, replica = key.topic in topics, key.topic in replicas
-                claims = [presynced[group][key]] if key in presynced.get(group, {}) else []
-                claims += [own_offsets[key]] if original and key in own_offsets else []
+                tail = replace(tails[key], replaced=key in stored.replaced)
+                claims = stored.of(group, key, original)
                 place = self._topics.place(group, key)
-                claims += [PresyncedOffset(place.other, 0.0)] if place.other is not None else []
+                newest = self._topics.newest(group, key)
+                if place.other is not None and newest is not None and not tail.replaced:
+                    claims += [] if overtaken(newest, claims) else [PresyncedOffset(place.other, 0.0)]
                 checkpointed = self._topics.checkpointed(group, key) if replica else None
                 if claims or checkpointed is not None or key in commits[group]:
                     self.used.setdefault(group, set()).add(key.topic)
-                committed_offset = self._committed_offset(key, tails[key], checkpointed, claims, replica)
+                newest = newest if replica else None
+                committed_offset = self._committed_offset(key, tail, (checkpointed, newest), claims, replica)
                 row = {
                     "group": group,
                     "topic": key.topic,
@@ -285,9 +284,15 @@ class _GroupOffsets:
         return rows
 
     def _committed_offset(
-        self, key: Partition, tail: Tail, checkpointed: Any, claims: list[PresyncedOffset], is_replica: bool
+        self,
+        key: Partition,
+        tail: Tail,
+        checkpoints: tuple[Checkpointed | None, Checkpointed | None],
+        claims: list[PresyncedOffset],
+        is_replica: bool,
     ) -> TargetOffset:
-        committed_offset = survived(tail, checkpointed, claims)
+        checkpointed, newest = checkpoints
+        committed_offset = survived(tail, checkpointed, claims, newest)
         if not is_replica or committed_offset.method == "empty":
             return committed_offset
         if "compact" in (self._survivor.setting(key.topic, "cleanup.policy") or "compact"):
@@ -301,11 +306,6 @@ class _GroupOffsets:
             quality = "skips" if committed_offset.skips.possible else "unproven"
             return replace(committed_offset, quality=quality, hazards=(*committed_offset.hazards, hazard))
         return committed_offset
-
-    def _own(self, group: str) -> dict[Partition, PresyncedOffset]:
-        """Return the group's offsets that the journal recorded when the applications last left Y."""
-        own = flat(self._trusted_offsets.get(group, {}))
-        return {key: PresyncedOffset(int(offset), 0.0) for key, offset in own.items()}
 
 
 def _originals(survivor: Survivor) -> list[Partition]:
@@ -389,7 +389,11 @@ def _loss(
 
 
 def _facts(
-    survivor: Survivor, tails: Mapping[Partition, Tail], committed_offsets: list[dict[str, Any]], loss: Any
+    survivor: Survivor,
+    tails: Mapping[Partition, Tail],
+    committed_offsets: list[dict[str, Any]],
+    loss: Any,
+    last: Mapping[Partition, Record],
 ) -> dict[str, Any]:
     """Return the facts that cannot be read again later. X's own log ends and committed offsets are unknown."""
     last_replicated_offset = {key: tails[survivor.replica(key)].last_replicated_offset for key in _originals(survivor)}
@@ -399,6 +403,9 @@ def _facts(
         "starts": {},
         # The end of the replicated part of X. The records after it are the tail.
         "ends": nested({key: offset + 1 for key, offset in last_replicated_offset.items() if offset is not None}),
+        "cut_bound": nested(
+            {key: [witness_of(record)] for key, record in last.items() if key.topic in survivor.topics}
+        ),
         "cut": nested({key: tail.end for key, tail in tails.items() if key.topic in survivor.topics}),
         "committed_offsets": {},
         "entered": committed_offsets,

@@ -143,12 +143,16 @@ def row(
     target_offset: TargetOffset,
     left_offset: int | None,
     mm2: int | None = None,
+    own: int | None = None,
 ) -> dict[str, Any]:
     """Return the report row of one offset on Y.
 
     ``left`` is the committed offset on X that it was translated from, ``mm2`` the offset of MirrorMaker 2's own
-    checkpoint on Y.
+    checkpoint on Y. ``own`` is what the group had committed on Y when the applications last left it. If that is still
+    there and higher, the group was set back since, and the lower offset replaces it (R39).
     """
+    existing = evidence.y_groups[group].commits.get(key)
+    set_back = own is not None and existing == own and target_offset.offset is not None and own > target_offset.offset
     return {
         "group": group,
         "topic": key[0],
@@ -163,9 +167,10 @@ def row(
         if target_offset.anchor is None
         else [target_offset.anchor.upstream, target_offset.anchor.downstream],
         "hazards": list(target_offset.hazards),
-        "existing": evidence.y_groups[group].commits.get(key),
+        "existing": existing,
         "left": left_offset,
         "checkpoint": mm2,
+        "own": own if set_back else None,
     }
 
 
@@ -175,16 +180,24 @@ def by_group(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     for row in rows:
         if row["offset"] is not None:
             committed_offset = {"topic": row["topic"], "partition": row["partition"], "offset": row["offset"]}
+            if row.get("own") is not None:
+                committed_offset["own"] = row["own"]
             groups.setdefault(row["group"], []).append(committed_offset)
     return [{"group": group, "committed_offsets": committed_offsets} for group, committed_offsets in groups.items()]
 
 
 def preexisting_higher_offsets(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Name the offsets that are already higher on Y before this run commits any. Another writer committed them."""
+    """Name the offsets that are already higher on Y before this run commits any. Another writer committed them.
+
+    A group's own offset of an earlier tenure is left out.
+    """
     return [
         f"{row['group']} {row['topic']}-{row['partition']}"
         for row in rows
-        if row["existing"] is not None and row["offset"] is not None and row["existing"] > row["offset"]
+        if row["existing"] is not None
+        and row["offset"] is not None
+        and row["existing"] > row["offset"]
+        and row.get("own") is None
     ]
 
 

@@ -13,9 +13,11 @@ from typing import Any
 
 from ..._core.journal.facts import JournalFacts
 from ..._core.offsets.target_offsets import TargetOffset, enter_same
-from ..._core.offsets.tenures import Tenure, TenurePlace, locate, tenures
+from ..._core.offsets.tenures import Tenure, TenurePlace, bound_cuts, locate, tenures
 from ..._core.offsets.translation import Translated
-from ..._core.partition import Partition, PartitionOffset, by_topic
+from ..._core.partition import Partition, PartitionOffset, Ranges, by_topic
+from ..connections.clusters import both
+from .bindings import bindings
 from .evidence import Evidence, row
 from .flow_copies import FlowCopies
 from .flow_topics import FlowTopics
@@ -31,6 +33,7 @@ class IdentityOffsets:
         self._tenures = tenures(journal.cuts, evidence.x, evidence.y)
         self._journal = journal
         self._index = by_topic(evidence.forward.facts)
+        self._moved: dict[Partition, str] = {}
         self._copies = {index: self._of_tenure(tenure) for index, tenure in enumerate(self._tenures)}
 
     @property
@@ -57,6 +60,14 @@ class IdentityOffsets:
         """Return a report row for each group and partition."""
         evidence = self._evidence
         self._copies[len(self._tenures) - 1].topics.check()
+        x, y = self._evidence.x, self._evidence.y
+        logs = {
+            key: (facts.start, facts.end)
+            for key, facts in self._evidence.forward.facts.items()
+            if facts.start is not None and facts.end is not None
+        }
+        for moved in both(lambda: self._moved_cuts(x, logs), lambda: self._moved_cuts(y, self._evidence.y_ranges)):
+            self._moved.update(moved)
         placed = [(key, *self._place(group, key)) for group in evidence.pair.groups for key in self._keys(group)]
         for index, copies in self._copies.items():
             at_cut = {key[0] for key, _commit, place in placed if place.tenure == index and place.other is not None}
@@ -73,6 +84,20 @@ class IdentityOffsets:
             for key, result in self._through(index, keys).items()
         }
         return [self._row(group, key, translated) for group in evidence.pair.groups for key in self._keys(group)]
+
+    def _moved_cuts(self, alias: str, logs: Ranges) -> dict[Partition, str]:
+        """Describe the partitions on ``alias`` that have other records before the newest cut than at its move (R37)."""
+        kafka, cuts = self._evidence.pair.kafka[alias], bound_cuts(self._journal.cuts, alias)
+        topics = self._copies[len(self._tenures) - 1].topics
+        suspects = {cut for cut, held in bindings(kafka, cuts, logs).items() if held.replaced}
+        compacted = {cut.key.topic for cut in suspects if topics.compacted(alias, cut.key.topic)}
+        again = bindings(kafka, [cut for cut in suspects if cut.key.topic in compacted], logs, compacted)
+        moved = suspects - {cut for cut, held in again.items() if not held.replaced}
+        return {
+            cut.key: f"{cut.key} on {alias} was cut and filled again before offset {cut.offset}, where an earlier move"
+            " began, so offsets of the two clusters cannot be compared"
+            for cut in moved
+        }
 
     def _keys(self, group: str) -> list[Partition]:
         topics = sorted(set(self._evidence.topics_of(group)))
@@ -99,7 +124,9 @@ class IdentityOffsets:
         self, group: str, key: Partition, translated: Mapping[tuple[int, Partition, int], Translated]
     ) -> dict[str, Any]:
         committed_offset, mm2 = self._committed_offset(group, key, translated)
-        return row(self._evidence, group, key, committed_offset, self._evidence.left(group, key).commit, mm2)
+        # An inexact offset may be too low, so it does not show that the group was set back.
+        own = self._journal.own.offset(group, key) if committed_offset.quality == "exact" else None
+        return row(self._evidence, group, key, committed_offset, self._evidence.left(group, key).commit, mm2, own)
 
     def _committed_offset(
         self, group: str, key: Partition, translated: Mapping[tuple[int, Partition, int], Translated]
@@ -116,6 +143,8 @@ class IdentityOffsets:
         committed_offset = enter_same(
             left, entered, evidence.final(key), place, own_translation, self._at_least(place, key)
         )
+        if key in self._moved and committed_offset.method not in ("end", "empty"):
+            return TargetOffset(None, "none", "none", None, self._moved[key]), None
         if own_translation is None or commit is None or place.tenure is None or place.other is not None:
             return committed_offset, None
         copies = self._copies[place.tenure]

@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..._core.journal.facts import JournalFacts
+from ..._core.offsets.bindings import UNBOUND, Binding, Bound
 from ..._core.offsets.replication_gates import drained
-from ..._core.offsets.target_offsets import Side, TargetOffset, enter_original, enter_replica
+from ..._core.offsets.target_offsets import OwnOffset, Side, TargetOffset, enter_original, enter_replica
 from ..._core.offsets.translation import Translated
 from ..._core.partition import Partition, PartitionOffset, by_topic
 from ..._core.verdict import PROVEN
@@ -21,6 +22,7 @@ from ..._kafka.records import has_data
 from ..connections.clusters import both
 from ..observation.flows import FlowObservation
 from ..observation.pair import ISOLATION
+from .bindings import bindings
 from .evidence import Evidence, row
 from .skipped_ranges import CopiesWithSkippedRanges
 
@@ -35,7 +37,7 @@ class PrefixedOffsets:
 
     def __init__(self, evidence: Evidence, back: FlowObservation, journal: JournalFacts) -> None:
         self._evidence, self._back = evidence, back
-        self._trusted_offsets = journal.trusted_offsets
+        self._own = journal.own
         self._unreplicated_below = journal.unreplicated_below.get(evidence.x, {})
         self._copies = tuple(
             CopiesWithSkippedRanges(evidence.pair, observation, journal) for observation in (evidence.forward, back)
@@ -52,7 +54,27 @@ class PrefixedOffsets:
         both(*(copies.check_topics for copies in self._copies))
         forward, mirrored = self._wanted()
         translated = both(lambda: self._copies[0].forward(forward), lambda: self._copies[1].reverse(mirrored))
-        return [row for group in self._evidence.pair.groups for row in self._of_group(group, *translated)]
+        held = self._bindings(translated[1])
+        return [row for group in self._evidence.pair.groups for row in self._of_group(group, *translated, held)]
+
+    def _bindings(self, mirrored: Found) -> dict[PartitionOffset, Binding]:
+        """Return whether the groups' own offsets still refer to the same records, where they may stand in (R37)."""
+        evidence, stored = self._evidence, set[Bound]()
+        for group, observation in evidence.x_groups.items():
+            for key in _of(self._there, set(evidence.topics_of(group))):
+                own, mirror = self._own.bound_offset(group, key), self._mirror(key)
+                commit = observation.commits.get(mirror)
+                translated = None if commit is None else mirrored.get((key, commit))
+                decided = observation.read_to_end.get(mirror) and self._replicated_back(key)
+                exact = translated is not None and translated.rereads == 0
+                if own is not None and not decided and not exact:
+                    stored.add(own)
+        if not stored:
+            return {}
+        topics = {own.key.topic for own in stored}
+        compacted = [topic for topic in topics if self._copies[1].compacted(evidence.y, topic)]
+        held = bindings(evidence.pair.kafka[evidence.y], stored, evidence.y_ranges, compacted)
+        return {(bound.key, bound.offset): binding for bound, binding in held.items()}
 
     def _mirror(self, key: Partition) -> Partition:
         return self._copies[1].replica(key)
@@ -80,12 +102,8 @@ class PrefixedOffsets:
 
     def _may_lack_copies(self, group: str, key: Partition) -> bool:
         """Has the group read a part of the original on Y only as copies on X, some of which may be missing (R36)?"""
-        own, (start, end) = self._trusted(group, key), self._evidence.y_ranges[key]
+        own, (start, end) = self._own.offset(group, key), self._evidence.y_ranges[key]
         return start < end and (own is None or own < end)
-
-    def _trusted(self, group: str, key: Partition) -> int | None:
-        found: int | None = self._trusted_offsets.get(group, {}).get(key[0], {}).get(str(key[1]))
-        return found
 
     def _unread(self, commits: Mapping[Partition, int], topics: set[str]) -> dict[Partition, TargetOffset]:
         """Return an unknown offset for each original on Y whose unread records only the replica on X holds.
@@ -116,7 +134,9 @@ class PrefixedOffsets:
                 target_offsets[mirrors[mirror]] = TargetOffset(None, "unreplicated_records", "none", None, reason)
         return target_offsets
 
-    def _of_group(self, group: str, forward: Found, mirrored: Found) -> list[dict[str, Any]]:
+    def _of_group(
+        self, group: str, forward: Found, mirrored: Found, held: Mapping[PartitionOffset, Binding]
+    ) -> list[dict[str, Any]]:
         evidence = self._evidence
         observation, topics = evidence.x_groups[group], set(evidence.topics_of(group))
         unread = self._unread(observation.commits, topics)
@@ -130,7 +150,9 @@ class PrefixedOffsets:
             rows.append(row(evidence, group, replica, target_offset, left.commit, mm2))
         for key in _of(self._there, topics):
             start, end = evidence.y_ranges[key]
-            trusted_offset = self._trusted(group, key)
+            offset = self._own.offset(group, key)
+            arrived = self._own.arrival(group, self._mirror(key))
+            own = None if offset is None else OwnOffset(offset, arrived, held.get((key, offset), UNBOUND))
             left = Side(
                 observation.commits.get(self._mirror(key)), start, end, observation.read_to_end.get(self._mirror(key))
             )
@@ -138,9 +160,9 @@ class PrefixedOffsets:
             last_replicated_offset = self._replicated_back(key) and self._back.facts[key].end == end
             translated = None if left.commit is None else mirrored.get((key, left.commit))
             # MirrorMaker 2 does not translate in this direction.
-            target_offset = enter_original(left, Side(trusted_offset, start, end), last_replicated_offset, translated)
+            target_offset = enter_original(left, Side(None, start, end), last_replicated_offset, translated, own)
             target_offset = unread.get(key, target_offset)
-            rows.append(row(evidence, group, key, target_offset, left.commit))
+            rows.append(row(evidence, group, key, target_offset, left.commit, own=offset))
         return rows
 
 

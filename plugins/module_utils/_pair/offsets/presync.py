@@ -18,19 +18,21 @@ from ..._core.journal.facts import JournalFacts
 from ..._core.journal.leases import Lease, Watch
 from ..._core.journal.ownership import Claim
 from ..._core.journal.state import JournalState
+from ..._core.offsets.bindings import Bound, Witness
 from ..._core.offsets.skipped_records import skipped_in
-from ..._core.partition import Partition
+from ..._core.partition import Partition, PartitionOffset, Ranges
 from ..._core.resources.groups import with_members
 from ..._core.resources.scopes import scope_problems
 from ..._core.waiting import Bounds, wait_until
 from ..._guard import owned
 from ..._kafka.committing import commit_offsets
-from ..._kafka.topics import describe, log_ranges
 from ..._module import Result
 from ..._process import own_clock
 from ..journal.copies import JournalCopies
 from ..journal.leases import leases_of, number_of_next, open_leases_of, write_lease
-from ..observation.pair import ISOLATION, Pair
+from ..observation.checkpoints import checkpoints_end
+from ..observation.pair import Pair
+from .bindings import bindings, last_witnesses, witnesses_before
 from .evidence import gather
 from .presynced import write_presynced
 from .requests import PresyncRequest
@@ -155,7 +157,9 @@ class _Job:
 
     def work(self, state: JournalState, check: bool) -> Result:
         """Gather the evidence, translate the offsets and commit them."""
-        since = time.time(), self._checkpoints_end()
+        since = time.time(), checkpoints_end(self.pair.kafka[self.y], self.pair.naming.checkpoints(self.x))
+        # Read before the translation, and compared after it: the log must not have been cut meanwhile (R37).
+        last = {} if check else last_witnesses(self.pair.kafka[self.y], self._logs())
         evidence = gather(self.pair, self.x, self.y)
         rows, read = find_offsets(evidence, JournalFacts.toward(state, self.y))
         hidden = [
@@ -168,7 +172,9 @@ class _Job:
             group for group, observation in evidence.y_groups.items() if observation.state not in ("EMPTY", "DEAD")
         )
         # An offset that skips records is not committed, nor stored for a disaster, where it would look safe (R30).
-        safe = [row for row in rows if row["offset"] is not None and not skipped_in(row).possible]
+        translated = [row for row in rows if row["offset"] is not None and not skipped_in(row).possible]
+        witnesses = {} if check else self._witnesses(translated, last)
+        safe = [row for row in translated if check or _place(row) in witnesses]
         usable = [row for row in safe if row["group"] not in active]
         following = [row for row in usable if row["existing"] is not None and row["existing"] > row["offset"]]
         wanted: dict[str, dict[Partition, int]] = {}
@@ -177,9 +183,19 @@ class _Job:
         if not check:
             self._require_time()
             # For a disaster: any process may have committed an offset on that cluster, but only this job writes these.
-            place = (self._spec.name, self.y)
-            ids = state.topic_ids.get(self.y, {})
-            write_presynced(self.pair.kafka, self._spec.state_topic, place, since, safe, ids)
+            groups: dict[str, list[Mapping[str, Any]]] = {group: [] for group in self.pair.groups}
+            for row in safe:
+                groups[row["group"]].append(row)
+            write_presynced(
+                self.pair.kafka,
+                self._spec.state_topic,
+                (self._spec.name, self.y),
+                since,
+                state.tenure,
+                groups,
+                witnesses,
+                state.topic_ids.get(self.y, {}),
+            )
         committed = commit_offsets(self.pair.kafka[self.y], wanted, "raise", check)
         committed.extra = {
             "outcome": DONE,
@@ -188,6 +204,11 @@ class _Job:
             "preexisting_higher_offsets": _named(following),
             "left_out": [
                 *_named(row for row in rows if row["offset"] is None or skipped_in(row).possible),
+                *(
+                    f"{row['group']} {_place(row)[0]}: the log was cut while the offset was translated"
+                    for row in translated
+                    if row not in safe
+                ),
                 *(f"{row['group']} {row['topic']}: outside the group's topics, {row['evidence']}" for row in hidden),
             ],
             # If an offset is missing, the number of records that would be read again is unknown.
@@ -216,12 +237,18 @@ class _Job:
             committed.extra["outcome"] = FAILED
         return committed
 
-    def _checkpoints_end(self) -> int | None:
-        """Return the log end of the checkpoint topic of the flow X -> Y, on Y. None: the topic does not exist."""
-        kafka, topic = self.pair.kafka[self.y], self.pair.naming.checkpoints(self.x)
-        if describe(kafka, [topic])[topic] is None:
-            return None
-        return log_ranges(kafka, {Partition(topic, 0)}, ISOLATION)[Partition(topic, 0)][1]
+    def _logs(self) -> Ranges:
+        return self.pair.ranges(self.y, self.pair.present(self.y))
+
+    def _witnesses(
+        self, rows: Iterable[Mapping[str, Any]], last: Mapping[Partition, Witness]
+    ) -> dict[PartitionOffset, list[Witness]]:
+        """Return the records to bind the offsets to; no entry if the log was cut since ``last`` was read."""
+        kafka, logs = self.pair.kafka[self.y], self._logs()
+        witnesses = witnesses_before(kafka, {_place(row) for row in rows}, logs, last)
+        held = bindings(kafka, [Bound(key, record.offset + 1, (record,)) for key, record in last.items()], logs)
+        replaced = {bound.key for bound, binding in held.items() if not binding.holds}
+        return {place: bound for place, bound in witnesses.items() if place[0] not in replaced}
 
     def _require_time(self) -> None:
         if own_clock() >= self._until:
@@ -230,6 +257,10 @@ class _Job:
                 f"Translating and committing the offsets took longer than {self._seconds:g} s.",
                 "A cutover may have started since, so nothing more is committed. Raise kafka_dr_checkpoint_timeout.",
             )
+
+
+def _place(row: Mapping[str, Any]) -> PartitionOffset:
+    return Partition(row["topic"], row["partition"]), int(row["offset"])
 
 
 def _named(rows: Iterable[Mapping[str, Any]]) -> list[str]:

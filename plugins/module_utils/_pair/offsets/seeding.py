@@ -21,6 +21,7 @@ from ..._core.journal.ownership import Claim
 from ..._core.journal.state import JournalState
 from ..._core.listing import first_few
 from ..._core.names import flow_name
+from ..._core.offsets.bindings import Bound, Witness
 from ..._core.offsets.tenures import flat, nested, tenures
 from ..._core.partition import Partition, Range, Ranges
 from ..._core.resources.topic_ids import joined, recreated
@@ -33,6 +34,7 @@ from ..journal.copies import read_state
 from ..journal.phases import note_phase
 from ..observation.last_records import same_content
 from ..observation.pair import ISOLATION, Pair
+from .bindings import bindings
 from .flow_topics import FlowTopics
 from .replicated_ends import EndFound, TenureLogs, replicated_ends
 from .requests import SeedRequest
@@ -109,6 +111,8 @@ class _Seeding:
         given = request.cut is not None
         #: First offset to replicate, and the target's log ends at the barrier; None: the cut is found by content.
         self.cut: Mapping[str, Mapping[str, int]] | None = request.cut if given else facts.get("cut")
+        #: The last records before a cut of an earlier run, on the source (R37).
+        self._cut_bound: Mapping[str, Any] = {} if given else facts.get("cut_bound") or {}
         self._barrier_ends: Mapping[str, Mapping[str, int]] = request.ends if given else facts.get("ends", {})
         # A disaster could not read them: they are what the flow had stored (R45).
         self._lower_bounds = not given and bool(facts.get("disaster"))
@@ -174,6 +178,7 @@ class _Seeding:
         """Return where the flow starts: at the cut of a cutover, else by content. Raises if that is unknown."""
         request, start = self._request, _Start(self.pair, self.source, self.target, self._logs)
         if self.cut is not None:
+            self._require_same_records(flat(self.cut))
             ends = flat(self._barrier_ends)
             begin = start.at_cut(flat(self.cut), ends, request.accept_tail)
             if self._lower_bounds:
@@ -220,6 +225,25 @@ class _Seeding:
             f" {first_few(unknown, 3, '; ')}. Offsets of groups there are compared record by record. A move refuses an"
             " offset that this does not decide, or counts records that are read again."
         ]
+
+    def _require_same_records(self, cut: Mapping[Partition, int]) -> None:
+        """Raise if the source has other records before a journaled cut than when the cut was made (R37)."""
+        stored = [
+            Bound.of(key, cut[key], [Witness.of(fields) for fields in witnesses])
+            for key, witnesses in flat(self._cut_bound).items()
+            if key in cut
+        ]
+        # A compacted topic may have lost the record, so its absence alone shows nothing.
+        held = bindings(self.pair.kafka[self.source], stored, self._logs[self.source], self.pair.topics)
+        moved = sorted(bound.key for bound, binding in held.items() if binding.replaced)
+        if moved:
+            raise DrError(
+                "cut_moved",
+                f"{len(moved)} partitions on {self.source} were cut and filled again before the journaled cut, first"
+                f" {moved[0]} before offset {cut[moved[0]]}.",
+                f"From that offset, the flow {self.flow} would replicate records twice or not at all, so it stays"
+                " stopped. Compare both clusters with the playbook verify, and copy what is missing by hand.",
+            )
 
     def set(self, begin: Beginning) -> Change | None:
         """Write the offsets and read them back; None: they were already set."""

@@ -8,18 +8,22 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from ..._core.journal.facts import JournalFacts
+from ..._core.names import flow_name
+from ..._core.offsets.bindings import UNBOUND, Bound
 from ..._core.offsets.skipped_ranges import SkippedRange, at_skipped_range, read_again, segment, segments, usable
 from ..._core.offsets.tails import Progress
+from ..._core.offsets.tenures import flat
 from ..._core.offsets.translation import Translated
 from ..._core.partition import Partition, PartitionOffset
 from ..._kafka.latest import read_latest
 from ..._kafka.topics import describe
 from ..observation.flows import FlowObservation
 from ..observation.pair import Pair
+from .bindings import bindings
 from .flow_copies import FlowCopies
 from .flow_topics import FlowTopics
 
@@ -67,6 +71,10 @@ class CopiesWithSkippedRanges:
         """Return the replica of a source partition."""
         return self._pair.naming.replica_partition(self._observation.source, key)
 
+    def compacted(self, alias: str, topic: str) -> bool:
+        """Is the topic on ``alias`` (the original, or its replica on the target) compacted? True if unknown."""
+        return self._segments[-1].topics.compacted(alias, topic)
+
     def check_topics(self) -> None:
         """Raise if a topic of the flow is no longer the journaled one."""
         self._segments[-1].topics.check()
@@ -83,6 +91,7 @@ class CopiesWithSkippedRanges:
         progress = replays(pair, self._observation.source, target, pair.spec.state_topic)
         names = {replay.topic: pair.naming.replica(self._observation.source, replay.topic) for replay in progress}
         states = describe(pair.kafka[target], sorted(names.values())) if names else {}
+        moved = self._moved(progress)
         for replay in progress:
             key, state = Partition(replay.topic, replay.partition), states[names[replay.topic]]
             last_replicated_offset = facts[key].last_replicated_offset if key in facts else None
@@ -90,10 +99,44 @@ class CopiesWithSkippedRanges:
             # If two pairs replayed the same partition, neither knows the other's ranges.
             ranges[key] = (
                 replay.skipped_ranges
-                if key not in ranges and is_current and usable(replay.skipped_ranges, last_replicated_offset)
+                if key not in ranges
+                and key not in moved
+                and is_current
+                and usable(replay.skipped_ranges, last_replicated_offset)
                 else None
             )
+        # The journal knows that these partitions were replayed: without the state topic, their ranges are unknown.
+        source = self._observation.source
+        replayed = flat(self._journal.replays.get(flow_name(source, target), {}))
+        for key, topic_id in replayed.items():
+            if key not in ranges and self._journal.topic_ids.get(source, {}).get(key.topic, topic_id) == topic_id:
+                ranges[key] = None
         return ranges
+
+    def _moved(self, progress: Iterable[Progress]) -> set[Partition]:
+        """Return the source partitions whose ranges do not fit the logs any more, on the source or the replica (R37).
+
+        If the records before a range have expired or were compacted, no other record can be mistaken for them.
+        """
+        observation, moved = self._observation, set[Partition]()
+        places: dict[str, dict[Partition, Bound]] = {observation.source: {}, observation.target: {}}
+        for replay in progress:
+            key = Partition(replay.topic, replay.partition)
+            if replay.skipped_ranges:
+                newest, replica = replay.skipped_ranges[-1], self.replica(key)
+                places[observation.source][key] = Bound(key, newest.end, replay.source_bound)
+                places[observation.target][key] = Bound(replica, newest.replica_at, replay.replica_bound)
+        topics = FlowTopics(self._pair, observation.source, observation.target, self._journal)
+        for alias, bounds in places.items():
+            if bounds:
+                compacted = {bound.key.topic for key, bound in bounds.items() if topics.compacted(alias, key.topic)}
+                logs = self._pair.ranges(alias, {bound.key.topic for bound in bounds.values()})
+                held = bindings(self._pair.kafka[alias], bounds.values(), logs, compacted)
+                for key, bound in bounds.items():
+                    binding = held.get(bound, UNBOUND)
+                    expired = bound.key.topic in compacted and not binding.replaced
+                    moved |= set() if binding.holds or expired else {key}
+        return moved
 
     @cached_property
     def _skipped_ranges(self) -> dict[Partition, tuple[SkippedRange, ...]]:

@@ -16,6 +16,7 @@ from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
 from ..._core.journal.reads import Reads, joined, start_offsets
 from ..._core.journal.state import JournalState
+from ..._core.offsets.bindings import Witness
 from ..._core.offsets.replication_gates import drained, open_transaction
 from ..._core.offsets.skipped_records import skip_rows, total
 from ..._core.offsets.tenures import nested
@@ -28,12 +29,14 @@ from ..._kafka.groups import committed_offsets
 from ..._module import Result
 from ..connections.clusters import both, on_each
 from ..journal.copies import read_state
+from ..observation.checkpoints import checkpoints_end
 from ..observation.flows import FlowObservation, observe_flow
 from ..observation.foreign_writers import foreign_records
 from ..observation.groups import GroupStatus, observe_groups
 from ..observation.last_records import LastRecords
 from ..observation.leaving import States, wait_for_members_to_leave
 from ..observation.pair import Pair
+from .bindings import witness_of, witnesses_before
 from .commits_seen import CommitsSeen
 from .evidence import Evidence, by_group, skips_refusal
 from .identity_offsets import IdentityOffsets
@@ -41,6 +44,9 @@ from .prefixed_offsets import PrefixedOffsets
 from .requests import TranslationRequest
 
 __all__ = ["FirstObservation", "Translation", "find_offsets", "translate"]
+
+# Methods that depend on the log ends at a barrier, and not on the content of records.
+_BY_LOG_ENDS = ("end", "empty", "cut")
 
 
 def find_offsets(evidence: Evidence, journal: JournalFacts) -> tuple[list[dict[str, Any]], int]:
@@ -87,6 +93,7 @@ class Translation:
         #: What the groups read before they stopped (R40).
         self._reads: Reads = run.reads if run is not None and run.ended is None and run.source == self.x else {}
         self._last = LastRecords(first.pair.kafka)
+        self._evidence: Evidence | None = None
 
     def wait_for_members(self) -> None:
         """Wait until no group has members."""
@@ -113,19 +120,52 @@ class Translation:
         y_ranges = self.pair.ranges(self.y, _entered_topics(self.pair, self.x))
         evidence = Evidence(self.pair, self.x, self.y, forward, back, x_groups, y_groups, y_ranges)
         rows, records = find_offsets(evidence, self._journal)
+        self._evidence = evidence
         extra = {
             "committed_offsets": by_group(rows),
             "details": rows,
             "rereads": _total(rows),
             "skips": total(rows).as_dict(),
             "records_read": records,
-            "barrier": {**_barrier(evidence), "skips": skip_rows(rows)},
+            "barrier": {**_barrier(evidence), "skips": skip_rows(rows), "inexact": _inexact(rows)},
         }
         result = Result(extra=extra, requests=self.pair.requests)
         if self._waited is not None and self._waited.observations > 1:
             result.warnings.append(f"Waited {self._waited.seconds:.0f} s until the last member left its group.")
         result.failure = _refusal(rows, self._request)
         return result
+
+    def bound(self) -> dict[str, Any]:
+        """Return what the offsets of the barrier are bound to, for a later move to X or the loss of Y (R37, R39).
+
+        ``bound``: records of X's originals; ``cut_bound``: the last records of Y's originals. ``checkpoints``: log end
+        of the topic with MirrorMaker 2's checkpoints of Y, on X: older checkpoints are of an earlier tenure.
+        """
+        evidence = self._evidence
+        if evidence is None:
+            return {}
+        # Read after the groups: a record before a committed offset must not be after the end.
+        x_logs = self.pair.ranges(self.x, self.pair.topics)
+        y_logs = {key: log for key, log in evidence.y_ranges.items() if key in x_logs}
+        x_last, y_last = both(
+            lambda: self._last.of(self.x, x_logs),
+            lambda: self._last.of(self.y, y_logs) if self.pair.naming.starts_at_cut else {},
+        )
+        places = {
+            (key, min(offset, x_logs[key][1]))
+            for status in evidence.x_groups.values()
+            for key, offset in status.commits.items()
+            if key in x_logs
+        }
+        last = {key: witness_of(record) for key, record in x_last.items() if record is not None}
+        stored: dict[Partition, set[Witness]] = {key: {last[key]} if key in last else set() for key in x_logs}
+        for (key, _offset), witnesses in witnesses_before(self.pair.kafka[self.x], places, x_logs, last).items():
+            stored[key].update(witnesses)
+        return {
+            "bound": nested({key: sorted(witnesses) for key, witnesses in stored.items()}),
+            "cut_bound": nested({key: [witness_of(record)] for key, record in y_last.items() if record is not None}),
+            "checkpoints": checkpoints_end(self.pair.kafka[self.x], self.pair.naming.checkpoints(self.y)),
+        }
 
     def _observe_drained(self) -> FlowObservation:
         """Observe the flow X->Y. A flow that is not stopped may store its last offsets later, so wait for them."""
@@ -375,6 +415,18 @@ def _lagging(observation: FlowObservation, commits: Mapping[Partition, int]) -> 
         if commit > (facts.start or 0):
             texts.append(f"{key} (replicated {facts.last_replicated_offset}, committed {commit})")
     return texts
+
+
+def _inexact(rows: list[dict[str, Any]]) -> list[list[Any]]:
+    """Return group, topic and partition of each offset that does not show exactly where a group arrived.
+
+    If equal records have expired, an offset that was found by content may be too low although it looks exact.
+    """
+    return [
+        [row["group"], row["topic"], row["partition"]]
+        for row in rows
+        if row["quality"] != "exact" or row["method"] not in _BY_LOG_ENDS
+    ]
 
 
 def _total(rows: list[dict[str, Any]]) -> int | None:

@@ -48,6 +48,25 @@ class Finder:
         self._pair, (self._source, self._target) = pair, flow
         self._facts, self._reader = facts, reader
 
+    def require_known_replays(self, accepted: Collection[str]) -> None:
+        """Raise if the journal has replays whose progress is lost, except in the topics ``accepted`` (R37)."""
+        ids = self._require_journaled_topics()[self._source]
+        progress = read_progress(self._pair, self._source, self._target)
+        lost = sorted(
+            key
+            for key, topic_id in self._facts.replayed.items()
+            if key not in progress and ids.get(key.topic) == topic_id and key.topic not in accepted
+        )
+        if lost:
+            raise DrError(
+                "salvage_progress_lost",
+                f'The topic "{self._pair.spec.state_topic}" on {self._target} has no progress of the replays of'
+                f" {len(lost)} partitions that the journal names, first {lost[0]}: it was deleted or created again.",
+                "Nothing was written. It is unknown which records of their tails were replayed. Compare both clusters"
+                " with the playbook verify. To replay what the flow has not passed, perhaps a second time, name the"
+                " topics in kafka_dr_accept_expired (option accept_expired).",
+            )
+
     def find(self) -> Found:
         """Return the tail of every source partition that has records which the target lacks."""
         pair, topic_ids = self._pair, self._require_journaled_topics()[self._source]

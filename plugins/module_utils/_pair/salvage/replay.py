@@ -14,12 +14,17 @@ from dataclasses import replace
 
 from ..._core.changes import Change, Outcome
 from ..._core.errors import DrError
+from ..._core.names import flow_name
 from ..._core.offsets.skipped_ranges import add, usable
 from ..._core.offsets.tails import Progress
+from ..._core.offsets.tenures import nested
 from ..._core.partition import Partition
 from ..._kafka.salvage import Replayer
 from ..._kafka.topics import describe
+from ..journal.events import note
+from ..journal.request import JournalRequest
 from ..observation.pair import Pair
+from ..offsets.bindings import last_witnesses
 from .finding import Found, read_progress
 from .newer_keys import newer_keys, require_accepted
 from .request import LossFacts, SalvageRequest
@@ -104,6 +109,8 @@ class Replay:
         self._require_topics(tails)
         plans = self._plans(tails)
         replayer.note([plan for _tail, plan in plans])
+        # From now on, a state topic without these plans is a lost one, and the ranges are unknown (R37).
+        self._journal([plan for _tail, plan in plans])
         if not self._starts_at_cut and not self._found.flow_runs:
             self._set_flow_after({tail.key: plan.end - 1 for tail, plan in plans})
         cluster = self._pair.kafka[self._source].cluster_id
@@ -115,6 +122,11 @@ class Replay:
                 replayer.send(topic, cluster, records, replace(plan, through=through))
                 tail.replayed += len(records)
             replayer.note([replace(plan, through=plan.end)])
+
+    def _journal(self, plans: Sequence[Progress]) -> None:
+        ids = {Partition(plan.topic, plan.partition): plan.topic_id for plan in plans}
+        data = {"flow": flow_name(self._source, self._target), "partitions": nested(ids)}
+        note(JournalRequest(self._pair.spec, "replayed", data, timeout=self._request.timeout), False)
 
     def _require_topics(self, tails: Sequence[Tail]) -> None:
         topics = {tail.key: self._request.replay_topic(tail.key[0]) for tail in tails}
@@ -159,18 +171,26 @@ class Replay:
         replica = self._pair.naming.replica(self._source, plan.topic)
         state = describe(self._pair.kafka[self._target], [replica])[replica]
         now = "" if state is None else state.topic_id
-        before = () if known is None else known.skipped_ranges
+        forgotten = known is None and self._facts.replayed.get(tail.key) == plan.topic_id
+        before = None if forgotten else () if known is None else known.skipped_ranges
         if before and known is not None:
             same = known.replica_id == now and usable(before, self._found.replicated.get(tail.key))
             before = before if same else None
         if self._starts_at_cut or self._found.flow_runs:
+            if known is not None:
+                plan = replace(plan, source_bound=known.source_bound, replica_bound=known.replica_bound)
             return replace(plan, skipped_ranges=before, replica_id=now)
         # Read the high watermark: later records come after records of open transactions, committed or not.
         logs = self._pair.ranges(self._target, [replica], "read_uncommitted") if state is not None else {}
         # A replica partition that the flow has not created yet is empty.
-        end = logs.get(Partition(replica, plan.partition), (0, 0))[1]
+        key = Partition(replica, plan.partition)
+        end = logs.get(key, (0, 0))[1]
         begin = tail.expired[0] if tail.expired else tail.begin
-        return replace(plan, skipped_ranges=add(before, begin, plan.end, end), replica_id=now)
+        plan = replace(plan, skipped_ranges=add(before, begin, plan.end, end), replica_id=now)
+        sources = self._pair.ranges(self._source, [plan.topic])
+        source = last_witnesses(self._pair.kafka[self._source], {tail.key: (sources[tail.key][0], plan.end)})
+        copies = last_witnesses(self._pair.kafka[self._target], {key: logs[key]}) if key in logs else {}
+        return replace(plan, source_bound=tuple(source.values()), replica_bound=tuple(copies.values()))
 
     def _forget(self, last: Mapping[Partition, int]) -> list[Progress]:
         """Return the shortened progress of partitions whose flow is set back to these offsets.

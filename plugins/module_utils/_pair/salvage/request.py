@@ -15,7 +15,7 @@ from typing import Any
 
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.state import JournalState
-from ..._core.names import salvage_topic
+from ..._core.names import flow_name, salvage_topic
 from ..._core.offsets.tenures import flat, tenures
 from ..._core.partition import Partition
 
@@ -74,6 +74,8 @@ class LossFacts:
     cut: Mapping[Partition, int]
     #: Policy identity: log ends on the source when the flow back was started. Later records came from the target.
     flow_back_start: Mapping[Partition, int]
+    #: Topic ids of the partitions whose tail was replayed before, finished or not.
+    replayed: Mapping[Partition, str]
     #: Unix time in milliseconds when the applications left the source; None: unknown.
     failed_over_ms: int | None
     #: First offsets of the tenure in which the applications lived on the source: alias -> partition -> offset. Without
@@ -92,6 +94,7 @@ class LossFacts:
             state.topic_ids,
             flat((state.left.get(source) or {}).get("cut") or {}),
             flat((cuts[-1].get("resumed") if cuts else None) or {}),
+            flat(state.replays.get(flow_name(source, target), {})),
             int(left_at * 1000) if left_at else None,
             begin[-1] if begin else {source: {}, target: {}},
         )

@@ -26,7 +26,10 @@ def salvage(request: SalvageRequest, check: bool) -> Result:
     pair = Pair(request.pair, [(source, target)], request.timeout)
     facts = LossFacts.of(read_state(pair.kafka, pair.spec), source, target)
     reader = TailReader(pair.kafka[source], source)
-    found = Finder(pair, (source, target), facts, reader).find()
+    finder = Finder(pair, (source, target), facts, reader)
+    if request.mode == "replay":
+        finder.require_known_replays(request.accept_expired)
+    found = finder.find()
     result = Result()
     replay = Replay(pair, request, found, facts, reader)
     if request.mode != "list":

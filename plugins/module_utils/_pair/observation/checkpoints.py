@@ -1,0 +1,23 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Where the topic with MirrorMaker 2's checkpoints ends, so that later checkpoints are known to be newer.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from ..._core.partition import Partition
+from ..._kafka.client import Kafka
+from ..._kafka.topics import describe, log_ranges
+from .pair import ISOLATION
+
+__all__ = ["checkpoints_end"]
+
+
+def checkpoints_end(kafka: Kafka, topic: str) -> int:
+    """Return the log end of a checkpoints topic; 0 if it does not exist: every checkpoint will be newer."""
+    if describe(kafka, [topic])[topic] is None:
+        return 0
+    return log_ranges(kafka, {Partition(topic, 0)}, ISOLATION)[Partition(topic, 0)][1]
