@@ -47,10 +47,8 @@ def test_the_last_look_at_a_lost_cluster_decides(pair: Scenario) -> None:
     output = " ".join(stopped["output"].split())
     assert AGAIN in output
     report = json.loads((pair.reports / "disaster-B.json").read_text())
-    assert (report["outcome"], report["headline"]) == (
-        "undone",
-        "UNDONE: the applications were started on P again, which responds",
-    )
+    assert report["outcome"] == "undone", report["failure"]
+    assert "applications were started on P again, which responds" in report["headline"]
     # At the start it was lost, before the point of no return and at the undo it responded.
     assert [probe["answers"] for probe in report["probes"]] == [False, True, True]
     pair.traffic(1000)

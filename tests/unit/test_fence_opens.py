@@ -56,5 +56,11 @@ def test_an_undo_opens_the_cluster_that_its_run_fenced() -> None:
 
 
 def test_the_undo_of_a_disaster_sends_nothing_to_the_lost_cluster() -> None:
-    """It fenced nothing there, and an unreachable cluster must not prevent clients and flows from starting again."""
-    assert not opens("disaster", "P")
+    """An unreachable cluster must not prevent clients and flows from starting again."""
+    assert not opens("disaster", "P", cutover_probes=[])
+    assert not opens("disaster", "P", cutover_probes=[{"answers": True}, {"answers": False}])
+
+
+def test_the_undo_of_a_disaster_opens_a_cluster_that_responds_again() -> None:
+    """R47: the run may have fenced it right before the point of no return."""
+    assert opens("disaster", "P", cutover_probes=[{"answers": False}, {"answers": True}])

@@ -42,11 +42,11 @@ def written_within(key: Partition, offset: int, observed: Iterable[LogEnds], now
 
     It was not readable when the log ended at or before it.
     """
-    before = [one.at for one in observed if key in one.ends and one.ends[key] <= offset]
+    before = [log.at for log in observed if key in log.ends and log.ends[key] <= offset]
     return now - max(before) if before else None
 
 
 def existed_for(key: Partition, offset: int, observed: Iterable[LogEnds], now: float) -> float:
     """Lower bound of the seconds since ``offset`` became readable; 0.0: no observation shows it."""
-    shown = [one.at for one in observed if key in one.ends and one.ends[key] > offset]
+    shown = [log.at for log in observed if key in log.ends and log.ends[key] > offset]
     return now - min(shown) if shown else 0.0

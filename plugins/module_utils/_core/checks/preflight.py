@@ -210,7 +210,7 @@ def judge_last_probe(
     left, to = ways
     *earlier, last = probes
     appeared = (last["reachable"] or last["locked_out"]) and not any(
-        one["reachable"] or one["locked_out"] for one in earlier
+        probe["reachable"] or probe["locked_out"] for probe in earlier
     )
     if not last["answers"] and not appeared:
         return {"problems": [], "text": f"{left} did not respond right before the point of no return."}
@@ -223,7 +223,7 @@ def judge_last_probe(
         )
         return {"problems": [problem], "text": seen}
     fenced = bool(fence and fence["fenced"])
-    free = [str(one["name"]) for one in writing if not (fenced and one.get("principal"))]
+    free = [str(application["name"]) for application in writing if not (fenced and application.get("principal"))]
     if last["answers"] and free:
         problem = (
             f"{seen} These applications could not be stopped and may still write there: {', '.join(free)}. Wanted:"
