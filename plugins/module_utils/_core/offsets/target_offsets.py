@@ -281,15 +281,20 @@ def _own_or_translated(
     if translated is not None:
         most = max(0, start - needed)
         if COMPACTED[0] not in translated.hazards:
-            # The records without a copy are not among those that expired.
-            missing = _count(translated.missing)
-            gone = replace(translated.skips, at_least=max(0, translated.skips.at_least - missing))
-            translated = replace(translated, skips=gone.capped(most).plus(Skips(missing, missing)))
+            translated = replace(translated, skips=_with_expired_at_most(most, translated))
         return _from(translated, start, end, most)
     at_start = TargetOffset(start, "start", "safe", end - start, "no earlier committed offset of the group is known")
     # If nothing is left to read on the replica, nothing is lost.
     gone = 0 if left.read_to_end else max(0, start - needed)
     return _skipping(at_start, Skips(0, gone), needed, start)
+
+
+def _with_expired_at_most(most: int, translated: Translated) -> Skips:
+    """The skips, of which at most ``most`` have expired. The others lack a copy or an original in between (R36)."""
+    skips, between = translated.skips, _count(translated.missing) + translated.without_original
+    known = min(skips.at_least, _count(translated.missing))
+    expired = Skips(skips.at_least - known, None if skips.at_most is None else max(0, skips.at_most - between))
+    return expired.capped(most).plus(Skips(known, between))
 
 
 _OWN = {

@@ -209,6 +209,9 @@ class Translated:
     #: Source offsets [begin, end) of records that the group has not read and of which no copy exists. ``skips`` has
     #: them too.
     missing: tuple[Range, ...] = ()
+    #: In reverse, upper bound of the unread replica records whose original is gone from within the source. ``skips``
+    #: has them too.
+    without_original: int = 0
     #: Upper bound of the unread records whose copies were neither read nor counted.
     unseen: int = 0
 
@@ -412,6 +415,7 @@ def _counted_reverse(commit: int, copy: Copy) -> Translated:
         skips=gone.plus(Skips(len(missing) if copy.missing.complete else 0, len(missing))).plus(
             Skips(0, copy.missing.without_original(commit))
         ),
+        without_original=copy.missing.without_original(commit),
         needed=needed,
         missing=joined(missing),
     )

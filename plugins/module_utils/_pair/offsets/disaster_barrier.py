@@ -204,7 +204,8 @@ class _Search:
             )
         resends = Resends(self._topics, last, ranges)
         stored = StoredOffsets(survivor, self._presynced, self._journal, ranges)
-        rows = _GroupOffsets(self._topics, survivor, stored, resends).rows(tails, commits)
+        offsets = _GroupOffsets(self._topics, survivor, stored, resends)
+        rows = offsets.rows(tails, commits)
         loss = _loss(survivor, self._topics, tails, last)
         committed_offsets = by_group(rows)
         extra = {
