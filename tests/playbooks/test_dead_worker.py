@@ -95,8 +95,8 @@ def test_the_end_of_what_a_dead_worker_replicated_is_found_and_a_lagging_group_g
         on_p, on_b = logs(lab, "P"), logs(lab, "B")
         there = {("Payments", number): offset_of(on_p[number][at - 1], on_b[number]) + 1 for number, at in read.items()}
         commit(admin(lab, "B"), "fraud", there)
-        copied = {number: set(log.values()) for number, log in on_b.items()}
-        left = {number: [at for at, one in log.items() if one not in copied[number]] for number, log in on_p.items()}
+        held_by_b = {number: set(log.values()) for number, log in on_b.items()}
+        left = {number: [at for at, one in log.items() if one not in held_by_b[number]] for number, log in on_p.items()}
         pair.ledger("start", "payments-api")
 
         accepted = {"kafka_dr_accept_tail": ["Payments"]} if any(left.values()) else {}

@@ -485,10 +485,10 @@ def _lose(made: TenureWorld, draw: random.Random, flow: tuple[str, str], stored:
     """The cluster is lost with its worker: what the journal gets, and what is found when the cluster is back (R45)."""
     source, target = flow
     tenure = Tenure(source, target, made.tenures()[-1].begin, None)
-    copied = {one.record for one in made.logs[target]}
+    replicated = {one.record for one in made.logs[target]}
     log = made.logs[source]
-    tail = [one.offset for one in log if one.offset >= tenure.first(source, KEY) and one.record not in copied]
-    # Whatever the flow did not replicate is a tail, which the operator accepted when the flow back was seeded.
+    tail = [one.offset for one in log if one.offset >= tenure.first(source, KEY) and one.record not in replicated]
+    # What the flow did not replicate is a tail, which the operator accepted when the flow back was seeded.
     made.logs[source] = [replace(one, record=None) if one.offset in tail else one for one in log]
     end = made.ends[source]
     if tail:

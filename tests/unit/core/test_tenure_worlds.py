@@ -188,7 +188,7 @@ def dead_worker(equal: bool, found: bool) -> TenureWorld:
 
 
 @pytest.mark.parametrize("found", [False, True])
-def test_a_group_that_lags_behind_a_dead_worker_goes_home_to_its_next_record(found: bool) -> None:
+def test_a_group_that_lags_after_a_disaster_goes_home_to_its_next_record(found: bool) -> None:
     """R45, the counterexample: 130 is right, and 100, exactly after the last record, was offered."""
     made = dead_worker(equal=False, found=found)
     target = enter(made, made.tenures(), 130, whole, True)

@@ -272,7 +272,7 @@ LOST = cut_record("P", "B", at(_0=100), at(_0=160), at(_0=180), disaster=True)
 def test_the_end_of_a_dead_worker_is_a_lower_bound() -> None:
     lost, present = tenures([LOST], "B", "P")
     assert (lost.at_least, lost.replicated(T)) == ({T: 100}, 100)
-    # Whatever was replicated is in this part: what content shows there counts.
+    # All that was replicated is in this part: what content shows there counts.
     assert lost.end == {"P": {T: 180}, "B": {T: 160}}
     assert (present.first("P", T), present.first("B", T)) == (180, 160)
     assert locate([lost, present], "P", T, 130) == TenurePlace(0)

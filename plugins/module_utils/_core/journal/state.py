@@ -300,18 +300,18 @@ def _phase(state: JournalState, event: Event) -> None:
     state.run = replace(run, phases={**run.phases, phase: {"time": event.time, **facts}}, reads=reads)
     if phase == "seeded" and state.cuts:
         state.cuts[-1]["resumed"] = facts.get("resumed")
-        _found(state, run, facts.get("found") or {})
+        _ends_found(state, run, facts.get("found") or {})
 
 
-def _found(state: JournalState, run: Run, found: Mapping[str, Mapping[str, int]]) -> None:
+def _ends_found(state: JournalState, run: Run, ends_found: Mapping[str, Mapping[str, int]]) -> None:
     """The ends of a disaster's cut that were found by content replace the lower bounds (R45)."""
-    if not found:
+    if not ends_found:
         return
-    state.cuts[-1]["found"] = found
+    state.cuts[-1]["found"] = ends_found
     left = state.left.get(run.source)
     if left is not None:
         ends = left.get("ends", {})
-        merged = {topic: {**ends.get(topic, {}), **found.get(topic, {})} for topic in {**ends, **found}}
+        merged = {topic: {**ends.get(topic, {}), **ends_found.get(topic, {})} for topic in {**ends, **ends_found}}
         state.left[run.source] = {**left, "ends": merged}
 
 

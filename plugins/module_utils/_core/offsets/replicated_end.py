@@ -83,10 +83,10 @@ def replicated_end(
 
 
 def _places(records: Sequence[Hashable]) -> dict[Hashable, list[int]]:
-    found: dict[Hashable, list[int]] = {}
+    places: dict[Hashable, list[int]] = {}
     for place, fingerprint in enumerate(records):
-        found.setdefault(fingerprint, []).append(place)
-    return found
+        places.setdefault(fingerprint, []).append(place)
+    return places
 
 
 def _first(source: Sequence[Hashable], stored: int, places: _Places, whole: bool) -> int | None:
@@ -105,14 +105,14 @@ def _first(source: Sequence[Hashable], stored: int, places: _Places, whole: bool
 
 def _matched(source: Sequence[Hashable], first: int, place: int, places: _Places) -> list[int]:
     """Indexes of the records with a copy, each after the copy of the one before."""
-    found = []
+    matched = []
     for index in range(first, len(source)):
         copies = places.get(source[index], ())
         at = bisect_left(copies, place)
         if at < len(copies):
-            found.append(index)
+            matched.append(index)
             place = copies[at] + 1
-    return found
+    return matched
 
 
 def _least(source: Sequence[Hashable], stored: int, places: _Places, held: bool, complete: bool) -> int:

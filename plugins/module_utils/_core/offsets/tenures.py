@@ -90,7 +90,7 @@ def tenures(cut_records: Sequence[Mapping[str, Any]], active: str, idle: str) ->
     ``disaster``: ``ends`` are the offsets that the flow had stored, so they are lower bounds (R45). ``found``: the ends
     that were found by content when the cluster was back.
     """
-    found: list[Tenure] = []
+    result: list[Tenure] = []
     begin: dict[str, dict[Partition, int]] = {active: {}, idle: {}}
     lost: set[Partition] = set()
     every = {key for cut_record in cut_records for key in _named(cut_record)}
@@ -107,13 +107,13 @@ def tenures(cut_records: Sequence[Mapping[str, Any]], active: str, idle: str) ->
             target: {key: cut.get(key, begin[target].get(key, 0)) for key in every},
         }
         unknown = frozenset(lost & named) | (frozenset() if known else frozenset(named))
-        found.append(Tenure(source, target, {alias: dict(at) for alias, at in begin.items()}, end, unknown, at_least))
+        result.append(Tenure(source, target, {alias: dict(at) for alias, at in begin.items()}, end, unknown, at_least))
         lost -= named
         topics = {key.topic for key in named}
         lost |= {key for key in every if known and key.topic not in topics}
         begin = {source: {**end[source], **resumed}, target: dict(end[target])}
-    found.append(Tenure(active, idle, begin, None, frozenset(lost)))
-    return found
+    result.append(Tenure(active, idle, begin, None, frozenset(lost)))
+    return result
 
 
 def _named(cut_record: Mapping[str, Any]) -> set[Partition]:

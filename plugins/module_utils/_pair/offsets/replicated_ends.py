@@ -71,10 +71,10 @@ class EndFound:
 
 def replicated_ends(source: Kafka, target: Kafka, logs: Mapping[Partition, TenureLogs]) -> dict[Partition, EndFound]:
     """Compare both logs of each partition. Raises if one cannot be read."""
-    found: dict[Partition, EndFound] = {}
+    ends: dict[Partition, EndFound] = {}
     for chunk in _chunks(logs):
-        found.update(_Comparison(source, target, chunk).ends())
-    return found
+        ends.update(_Comparison(source, target, chunk).ends())
+    return ends
 
 
 def _chunks(logs: Mapping[Partition, TenureLogs]) -> Iterator[dict[Partition, TenureLogs]]:
@@ -109,20 +109,20 @@ class _Comparison:
         reads = self._read(self._target, {replica: wanted[key] for replica, key in replicas.items()})
         copies = {key: reads[replica].records for replica, key in replicas.items()}
         later = self._later(copies)
-        found = {}
+        ends = {}
         for key in self._logs:
             if key in wanted and (copies[key] or self._complete(key)):
-                found[key] = self._compared(key, copies[key], later[key])
+                ends[key] = self._compared(key, copies[key], later[key])
             else:
                 reason = f"more than {_WINDOW} offsets of it are to be compared" if key in too_long else _EXPIRED
-                found[key] = self._not_compared(key, later[key], reason, key in too_long)
-        return found
+                ends[key] = self._not_compared(key, later[key], reason, key in too_long)
+        return ends
 
     def _replica_spans(self) -> dict[Partition, Range | None]:
         """Return what to read of each replica: from the first copy of the context on; None: its place is unknown."""
         times = {}
         for key, of_one in self._logs.items():
-            first = next((at for at, one in enumerate(self._context[key]) if has_time(one)), None)
+            first = next((at for at, record in enumerate(self._context[key]) if has_time(record)), None)
             if self._complete(key) or first is None:
                 continue
             del self._context[key][:first]
@@ -174,22 +174,22 @@ class _Comparison:
         if of_one.stored < of_one.source[0]:
             return self._not_compared(key, later, _EXPIRED, False)
         # A broker's time may be before or after the time of the original.
-        timed = all(has_time(one) for one in copies)
+        timed = all(has_time(record) for record in copies)
         whole = complete or (timed and (key in self._inside or of_one.target_whole))
         records = [*context, *later]
         digests, there = fingerprints(records, copies)
         result = replicated_end(digests, len(context), there, whole, complete, of_one.compacted)
         at, reason = result.least, ""
         undecided = not at and bool(context) and not complete
-        found = not undecided and (result.found or (at == len(records) and not later))
+        exact = not undecided and (result.found or (at == len(records) and not later))
         if undecided:
             reason = f"it holds none of the last {len(context)} records that the flow had stored"
-        elif not found:
+        elif not exact:
             reason = _reason(of_one, timed)
         end = records[at].offset if at < len(records) else of_one.source[1]
         return EndFound(
-            of_one.stored if at == len(context) and not found else end,
-            found,
+            of_one.stored if at == len(context) and not exact else end,
+            exact,
             max(0, at - len(context)),
             max(0, len(context) - at),
             tuple(records[index].offset for index in result.missing),

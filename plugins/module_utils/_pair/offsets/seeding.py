@@ -57,7 +57,7 @@ class Beginning:
 
     def ends_found(self) -> dict[Partition, int]:
         """Return the ends that are known exactly."""
-        return {key: one.end for key, one in self.ends.items() if one.found}
+        return {key: end.end for key, end in self.ends.items() if end.found}
 
 
 def seed(request: SeedRequest, check: bool) -> Result:
@@ -217,7 +217,7 @@ class _Seeding:
 
     def warnings(self, begin: Beginning) -> list[str]:
         """Name the partitions whose replicated part ends at an unknown offset."""
-        unknown = [f"{key} (at or after {one.end}: {one.reason})" for key, one in begin.ends.items() if not one.found]
+        unknown = [f"{key} (at or after {end.end}: {end.reason})" for key, end in begin.ends.items() if not end.found]
         if not unknown:
             return []
         return [
@@ -334,7 +334,7 @@ class _Start:
 
     def require_copies(self, ends: Mapping[Partition, EndFound], accept_tail: Collection[str]) -> None:
         """Raise if the target holds records before the end of its replicated part that the source lacks."""
-        gaps = [(key, one) for key, one in sorted(ends.items()) if one.missing and key.topic not in accept_tail]
+        gaps = [(key, end) for key, end in sorted(ends.items()) if end.missing and key.topic not in accept_tail]
         if not gaps:
             return
         key, first = gaps[0]
@@ -350,7 +350,7 @@ class _Start:
 
     def with_tails(self, begin: Beginning, ends: Mapping[Partition, int], accept_tail: Collection[str]) -> Beginning:
         """Add the records after the replicated part of the target. Raises unless they are accepted."""
-        begin.tails = self._tails({**ends, **{key: one.end for key, one in begin.ends.items()}})
+        begin.tails = self._tails({**ends, **{key: end.end for key, end in begin.ends.items()}})
         refused = [key for key in begin.tails if key.topic not in accept_tail]
         if refused:
             raise DrError(

@@ -177,18 +177,18 @@ class Finder:
             if topics.replica(key) in replicas
         }
         kafka = pair.kafka
-        for key, found in replicated_ends(kafka[self._source], kafka[self._target], wanted).items():
+        for key, end in replicated_ends(kafka[self._source], kafka[self._target], wanted).items():
             tail = fresh[key]
-            if found.undecided and (found.lost or tail.begin < tail.end):
+            if end.undecided and (end.lost or tail.begin < tail.end):
                 raise DrError(
                     "tail_not_aligned",
-                    f"It is unknown where the replica of {key} on {self._target} ends: {found.reason}.",
+                    f"It is unknown where the replica of {key} on {self._target} ends: {end.reason}.",
                     "Nothing was written. Compare both logs by hand, or let the flow replicate what follows its last"
                     " stored offset, which needs no such comparison.",
                 )
-            tail.already_replicated, tail.copies_lost, tail.missing = found.after_stored, found.lost, found.missing
-            if found.after_stored or found.lost:
-                tail.begin, tail.end = found.end, max(found.end, wanted[key].source[1])
+            tail.already_replicated, tail.copies_lost, tail.missing = end.after_stored, end.lost, end.missing
+            if end.after_stored or end.lost:
+                tail.begin, tail.end = end.end, max(end.end, wanted[key].source[1])
 
     def _tenure_logs(
         self, tail: Tail, log: Range, replica_log: Range, done: Progress | None, topics: FlowTopics
