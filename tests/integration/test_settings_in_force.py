@@ -159,7 +159,6 @@ def test_a_connector_without_them_gets_the_workers_settings_and_no_move_starts(f
     found = " ".join(flow.problems())
     for key in IN_FORCE["source"]:
         assert f'"{key}"' in found
-    assert 'checkpoint connector: The settings "producer.override' not in found  # as that of the source connector
     assert "Run the playbook switchback.kafka_dr.enable" in found
 
 

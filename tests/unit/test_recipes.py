@@ -46,7 +46,7 @@ from {IMPORTS}._pair.readiness.parts import Parts
 
 spec = PairSpec.of({{"clusters": {{"P": {{}}, "B": {{}}}}, "topics": ["T"], "home": "P"}})
 request = Stub(pair=spec, to="", limits=Limits(), unreachable=[], local_groups=[])
-engine = Stub(capabilities=Stub(versions_retained_by=""))
+engine = Stub(capabilities=Stub(versions_retained_by="", settings_known_by=""))
 clusters = Stub(
     kafka={{}},
     unreachable={{"P": "no broker responds", "B": "no broker responds"}},
