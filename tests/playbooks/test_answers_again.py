@@ -17,7 +17,7 @@ from lab.lab import Lab
 from scenario import ROOT, Scenario, totals
 from snapshot import read_inventory
 
-CLIENTS = [
+CLIENTS: list[dict[str, Any]] = [
     {"name": "payments-api", "role": "producer", "rate": 500, "flush_seconds": 2},
     {"name": "settlement", "role": "consumer", "group": "settlement"},
 ]
