@@ -17,7 +17,7 @@ from lab.lab import Lab
 from scenario import ROOT, Scenario, totals
 from snapshot import read_inventory
 
-CLIENTS = [
+CLIENTS: list[dict[str, Any]] = [
     {"name": "payments-api", "role": "producer", "rate": 500, "flush_seconds": 2},
     {"name": "settlement", "role": "consumer", "group": "settlement"},
 ]
@@ -25,9 +25,7 @@ LAB = ROOT / "roles" / "lab" / "files" / "lab"
 AGAIN = "responded right before the point of no return"
 
 
-@pytest.fixture(
-    params=["default", pytest.param("identity", marks=pytest.mark.soak)],
-)
+@pytest.fixture(scope="module", params=["default", pytest.param("identity", marks=pytest.mark.soak)])
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Under load on P."""
     with Scenario(tmp_path_factory.mktemp("pair"), clients=CLIENTS, policy=request.param).up() as made:
@@ -35,6 +33,23 @@ def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
         made.start()
         made.traffic(1000)
         yield made
+
+
+def test_an_undone_disaster_does_not_claim_that_the_applications_work(pair: Scenario) -> None:
+    """The run fails before the point of no return, and P is still lost."""
+    lab = Lab(pair.folder)
+    fails = {"name": "fails", "when": "before", "phase": "move_producers", "types": ["disaster"], "command": ["false"]}
+    lab.pause("P", "broker")
+    try:
+        stopped = pair.playbook("failover_disaster", {"kafka_dr_confirm": "B", "kafka_dr_hooks": [fails]}, expect=2)
+        report = json.loads((pair.reports / "disaster-B.json").read_text())
+    finally:
+        lab.resume("P", "broker")
+    assert report["outcome"] == "undone", report["failure"]
+    assert "but P did not respond: they may not work there" in report["headline"]
+    assert "are back on P" not in " ".join(stopped["output"].split())
+    pair.traffic(1000)
+    assert harm(pair)["lost"] == 0
 
 
 def test_the_last_look_at_a_lost_cluster_decides(pair: Scenario) -> None:
@@ -74,23 +89,6 @@ def test_the_last_look_at_a_lost_cluster_decides(pair: Scenario) -> None:
     ends = ends_of(lab)
     pair.traffic(1000)
     assert ends_of(lab) == ends
-
-
-def test_an_undone_disaster_does_not_claim_that_the_applications_work(pair: Scenario) -> None:
-    """The run fails before the point of no return, and P is still lost."""
-    lab = Lab(pair.folder)
-    fails = {"name": "fails", "when": "before", "phase": "move_producers", "types": ["disaster"], "command": ["false"]}
-    lab.pause("P", "broker")
-    try:
-        stopped = pair.playbook("failover_disaster", {"kafka_dr_confirm": "B", "kafka_dr_hooks": [fails]}, expect=2)
-        report = json.loads((pair.reports / "disaster-B.json").read_text())
-    finally:
-        lab.resume("P", "broker")
-    assert report["outcome"] == "undone", report["failure"]
-    assert "but P did not respond: they may not work there" in report["headline"]
-    assert "are back on P" not in " ".join(stopped["output"].split())
-    pair.traffic(1000)
-    assert harm(pair)["lost"] == 0
 
 
 def thawed(pair: Scenario) -> dict[str, Any]:
