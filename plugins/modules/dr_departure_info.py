@@ -11,7 +11,8 @@ module: dr_departure_info
 short_description: Verify that no group that moved is at work on the cluster that was left (internal step)
 version_added: 1.0.0
 description:
-  - C(roles/cutover/tasks/departure.yml) calls this module, after the point of no return.
+  - C(roles/cutover/tasks/phase_flows.yml) and C(roles/cutover/tasks/phase_settled.yml) call this module, after the
+    point of no return.
   - Reads the members and committed offsets of the groups on O(leave) once, and compares the offsets with those at the
     barrier. A cluster that does not respond results in UNKNOWN and does not fail the task.
 extends_documentation_fragment:

@@ -100,7 +100,7 @@ def report(monkeypatch: pytest.MonkeyPatch, events: list[Event], lacking: int | 
     )
     monkeypatch.setattr(workflow, "_facts", lambda *_more: facts)
     monkeypatch.setattr(Connected, "events", tuple(events))
-    request = ReadinessRequest(pair(), "B", [], [], {}, None, [], [], [], True, Limits(), 1.0)
+    request = ReadinessRequest(pair(), "B", [], {}, None, [], [], [], True, Limits(), 1.0)
     found: dict[str, Any] = workflow.readiness(request, check=False).extra["readiness"]
     return found
 

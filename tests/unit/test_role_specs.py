@@ -163,10 +163,13 @@ def module_calls(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
                 yield from module_calls(arguments)
 
 
-def test_a_local_group_is_only_passed_to_readiness() -> None:
-    """R8: connectors, reverse_checkpoint, rebuild and every cutover get only the groups of the pair that move."""
+def test_a_local_group_is_passed_to_no_module_by_name() -> None:
+    """R8: connectors, reverse_checkpoint, rebuild and every cutover get only the groups of the pair that move.
+
+    A group that stays is in ``spec.local_groups``, so that no preflight refuses it (R41).
+    """
     calls = [call for path in (ROOT / "roles").glob("*/tasks/*.yml") for call in module_calls(load_yaml(path))]
-    assert [name for name, arguments in calls if "local_groups" in str(arguments)] == ["dr_readiness"]
+    assert [name for name, arguments in calls if "local_groups" in str(arguments)] == []
     reported = {"dr_barrier", "dr_checkpoint", "dr_disaster"}
     given = {(name, arguments["pair"]) for name, arguments in calls if name in reported}
     assert given == {(name, "{{ kafka_dr_pair.spec }}") for name in reported}

@@ -85,10 +85,10 @@ def _listed(seconds: float, kafka: Kafka) -> dict[str, str | None]:
         if error.retriable or isinstance(error, Unreachable):
             kafka.reconnect()  # both requests go to every broker that the client knows
         raise
-    found = {row.id: row.protocol_type if row.state != _NOT_CLASSIC else None for row in rows}
+    protocols = {row.id: row.protocol_type if row.state != _NOT_CLASSIC else None for row in rows}
     # librdkafka (2.16) forgets the error of a broker if another one answers after it. Then the groups of that broker
     # are missing, and the first list, which has its errors, shows it.
-    missing = consumers - found.keys()
+    missing = consumers - protocols.keys()
     if missing:
         raise DrError(
             "kafka_error",
@@ -98,7 +98,7 @@ def _listed(seconds: float, kafka: Kafka) -> dict[str, str | None]:
             kafka.bootstrap_servers,
             retriable=True,
         )
-    return {**found, **dict.fromkeys(consumers, CONSUMER)}
+    return {**protocols, **dict.fromkeys(consumers, CONSUMER)}
 
 
 def require_all_groups_visible(kafka: Kafka) -> None:

@@ -73,7 +73,7 @@ def status(*groups: dict[str, Any], **parts: Any) -> dict[str, Any]:
     return {**base, **parts}
 
 
-def stranger(**parts: Any) -> dict[str, Any]:
+def undeclared(**parts: Any) -> dict[str, Any]:
     """A group that is not in the inventory and is at work, as ``dr_status_info`` returns it."""
     base = {"group": "nightly", "alias": "P", "state": "EMPTY", "members": "", "topics": ["T"], "declared_as": ""}
     return {**base, "commits_changed": False, "at_work": True, **parts}
@@ -97,10 +97,10 @@ def test_a_match_on_the_other_cluster_does_not_stop_a_move() -> None:
 @pytest.mark.parametrize(
     "row",
     [
-        stranger(at_work=False),
-        stranger(state="STABLE", declared_as="local"),
-        stranger(state="STABLE", declared_as="accepted"),
-        stranger(state="STABLE", alias="B"),
+        undeclared(at_work=False),
+        undeclared(state="STABLE", declared_as="local"),
+        undeclared(state="STABLE", declared_as="accepted"),
+        undeclared(state="STABLE", alias="B"),
     ],
 )
 def test_an_undeclared_group_that_is_idle_or_may_stay_does_not_stop_a_move(row: dict[str, Any]) -> None:
@@ -124,15 +124,15 @@ def test_an_undeclared_group_that_is_idle_or_may_stay_does_not_stop_a_move(row: 
         (status(group("P", "UNDESCRIBED")), 'Whether the group "g" has members on P is unknown'),
         (status(undeclared_groups=None), "Whether groups outside the inventory use topics of the pair on P was not"),
         (
-            status(undeclared_groups=[stranger(state="STABLE", members="app-1 on 10.0.0.7")]),
+            status(undeclared_groups=[undeclared(state="STABLE", members="app-1 on 10.0.0.7")]),
             'use topics of the pair on P, or may use them: "nightly" (app-1 on 10.0.0.7; T). They would stay on P.',
         ),
         (
-            status(undeclared_groups=[stranger(commits_changed=True)]),
+            status(undeclared_groups=[undeclared(commits_changed=True)]),
             '"nightly" (no members, but its committed offsets changed; T)',
         ),
         (
-            status(undeclared_groups=[stranger(state="UNDESCRIBED", members="members unknown", topics=None)]),
+            status(undeclared_groups=[undeclared(state="UNDESCRIBED", members="members unknown", topics=None)]),
             '"nightly" (members unknown; topics unknown)',
         ),
         (status(unjoined=None), "match more than has joined the pair was not observed."),

@@ -107,7 +107,7 @@ def test_no_offset_is_committed_for_a_group_that_may_have_members(group: Group, 
 
 @given(groups(), st.none() | st.just({"g": ["T"]}) | st.just({"g": []}))
 def test_a_group_outside_the_inventory_is_overlooked_only_with_evidence(group: Group, shared: Any) -> None:
-    """A group that exists, may have members and shows no topic at all is named, whatever its type."""
+    """A group that exists, may have members and shows no topic at all is named, of any type."""
     state = as_listed(group.described, group.listed)
     row = judge_group(state, "P", group.commits, TOPICS, shared)
     shown = {partition.topic for partition in (*group.commits, *state.assigned)}

@@ -29,24 +29,26 @@ def judge_departure(
     synced: Collection[str],
     group_sync: str,
 ) -> Finding:
-    """One look at the groups that moved, on the cluster ``left``.
+    """A look at the groups that moved, on the cluster ``left``.
 
     ``before``: their committed offsets at the barrier. ``synced``: topics on which MirrorMaker 2's group sync commits
     toward ``left``. ``group_sync``: ``stopped``; ``running``: changed offsets there show nothing; or ``unknown``.
     """
     if not states:
         return Finding(NOT_APPLICABLE, "no group moved")
-    found = [f'"{group}" has members ({members_named(one)})' for group, one in sorted(states.items()) if one.members]
+    at_work = [
+        f'"{group}" has members ({members_named(state)})' for group, state in sorted(states.items()) if state.members
+    ]
     changed = [
         (key, f'"{group}" committed {now} on {key}, after {"none" if then is None else then} at the barrier')
         for group in sorted(states)
         for key, now in sorted(commits[group].items())
         if (then := before.get(group, {}).get(key)) != now
     ]
-    found += [text for key, text in changed if group_sync == "stopped" or key.topic not in synced]
-    if found:
-        return Finding(REFUTED, f"at work on {left} after the point of no return: {first_few(found, separator='; ')}")
-    unclear = sorted(f'"{group}" ({one.state})' for group, one in states.items() if one.active)
+    at_work += [text for key, text in changed if group_sync == "stopped" or key.topic not in synced]
+    if at_work:
+        return Finding(REFUTED, f"at work on {left} after the point of no return: {first_few(at_work, separator='; ')}")
+    unclear = sorted(f'"{group}" ({state.state})' for group, state in states.items() if state.active)
     unclear += [f"{text}, which may be group sync" for key, text in changed if group_sync == "unknown"]
     # A group of which the barrier holds nothing was not observed there.
     unclear += sorted(f'"{group}" (no committed offsets in the barrier)' for group in states.keys() - before.keys())

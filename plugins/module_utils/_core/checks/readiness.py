@@ -584,7 +584,9 @@ def _translated(facts: Facts) -> Finding:
 def _movable(facts: Facts) -> Finding:
     if facts.refused is None:
         return _not_known(facts, "offsets")
-    hidden = {row["group"] for row in facts.committed_offsets or () if row["state"] == UNDESCRIBED}
+    if facts.committed_offsets is None:
+        return _not_known(facts, "committed_offsets")
+    hidden = {row["group"] for row in facts.committed_offsets if row["state"] in (None, UNDESCRIBED)}
     texts = [
         f'whether "{group}" has members is unknown: it is not a classic or consumer group' for group in sorted(hidden)
     ]

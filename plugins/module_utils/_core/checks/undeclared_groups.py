@@ -122,12 +122,12 @@ def with_changes(first: Sequence[UndeclaredGroup], second: Sequence[UndeclaredGr
 
 def undeclared_problems(rows: Sequence[Mapping[str, Any]], alias: str) -> list[str]:
     """Why a planned move from ``alias`` must not start. ``rows``: as in the result of ``dr_status_info``."""
-    found = [row for row in rows if row["alias"] == alias and row["at_work"] and not row["declared_as"]]
-    if not found:
+    refused = [row for row in rows if row["alias"] == alias and row["at_work"] and not row["declared_as"]]
+    if not refused:
         return []
-    named = first_few([_described(row) for row in found], _SHOWN, "; ")
+    named = first_few([_described(row) for row in refused], _SHOWN, "; ")
     return [
-        f"{len(found)} groups that are not in the inventory use topics of the pair on {alias}, or may use them:"
+        f"{len(refused)} groups that are not in the inventory use topics of the pair on {alias}, or may use them:"
         f" {named}. They would stay on {alias}. Add each one to kafka_dr_groups (mode: local if it stays), stop it, or"
         " name it in kafka_dr_accept_undeclared."
     ]
