@@ -64,7 +64,12 @@ judgement:
       partitions that were never written.
   returned: success
   type: dict
-  sample: {problems: [], already: false, verdict: UNKNOWN, text: The applications may move to B., reads: {settlement: {Payments: []}}}
+  sample:
+    problems: []
+    already: false
+    verdict: UNKNOWN
+    text: The applications may move to B.
+    reads: {settlement: {Payments: []}}
 """
 
 from ansible.module_utils.basic import AnsibleModule
