@@ -390,9 +390,9 @@ def latest(pair: LabPair, alias: str, group: str, *topics: str) -> Iterator[list
 
 
 @pytest.mark.parametrize("kind", ["prefixed", "same"])
-@pytest.mark.parametrize("case", ["empty", "written before the barrier", "seen by the drain only"])
+@pytest.mark.parametrize(("seen_early", "late"), [(True, 0), (True, 20), (False, 0)])
 def test_a_topic_without_records_before_the_move_gets_an_offset_and_no_record_is_skipped(
-    request: pytest.FixtureRequest, kind: str, case: str
+    request: pytest.FixtureRequest, kind: str, seen_early: bool, late: int
 ) -> None:
     """R40: the group has no committed offset there, and its members are stopped before the barrier."""
     pair: LabPair = request.getfixturevalue(kind)
@@ -402,15 +402,14 @@ def test_a_topic_without_records_before_the_move_gets_an_offset_and_no_record_is
     group = pair.group(topic)
     with pair.running(pair.there, topic, other):
         with latest(pair, pair.p, group, topic, other):
-            early = case != "seen by the drain only"
-            journal = Journal(pair, **({"reads": pair.reads(group, topic, other)} if early else {}))
-            if not early:
+            journal = Journal(pair, **({"reads": pair.reads(group, topic, other)} if seen_early else {}))
+            if not seen_early:
                 drained = pair.drain(topic, journal, group, **both_topics)
                 assert drained["rc"] == 0, drained["msg"]
                 assert journal.phases == ["drain"]
-        if case == "written before the barrier":
-            pair.send(pair.p, other, 20)
-        if early:
+        # Between the stop of the consumers and the barrier.
+        pair.send(pair.p, other, late)
+        if seen_early:
             drained = pair.drain(topic, journal, group, **both_topics)
             assert drained["rc"] == 0, drained["msg"]
             assert journal.phases == []
@@ -424,9 +423,8 @@ def test_a_topic_without_records_before_the_move_gets_an_offset_and_no_record_is
     pair.send(pair.b, other, 20)
     names = {topic, other, pair.replica(topic), pair.replica(other)}
     with latest(pair, pair.b, group, *names) as found:
-        wanted = 20 + (20 if case == "written before the barrier" else 0)
-        assert wait_until(lambda: len(found), lambda count: count >= wanted, Bounds(20, 0.1)).done, found
-    assert len(found) == wanted
+        assert wait_until(lambda: len(found), lambda count: count >= 20 + late, Bounds(20, 0.1)).done, found
+    assert len(found) == 20 + late
 
 
 def test_a_record_written_on_the_idle_cluster_under_identity_is_reported(same: LabPair) -> None:

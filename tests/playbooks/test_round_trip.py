@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from accounts import read_log
 from kills import NO_RETURN, beginning, disturbed, kill_at, kill_in_phase
@@ -86,6 +86,21 @@ def test_status_shows_where_the_applications_live(enabled: Scenario) -> None:
     assert {flow["name"]: flow["verdict"] for flow in status["flows"]} == {"P->B": "PROVEN", "B->P": "PROVEN"}
 
 
+def remembered(scenario: Scenario) -> list[dict[str, set[str]]]:
+    """The topics that the groups read before each run, as the journal has them (R40)."""
+    servers = read_inventory(scenario.inventory)["kafka_dr_clusters"]["P"]["bootstrap_servers"]
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": "remembered", "enable.partition.eof": True})
+    consumer.assign([TopicPartition("kafka-dr-journal-internal", 0, 0)])
+    events: list[dict[str, Any]] = []
+    try:
+        while (record := consumer.poll(30)) is not None and record.error() is None:
+            events.append(json.loads(record.value() or b"{}"))
+    finally:
+        consumer.close()
+    started = [event["data"]["reads"] for event in events if event["kind"] == "started"]
+    return [{group: set(topics) for group, topics in reads.items()} for reads in started]
+
+
 @pytest.mark.parametrize("number", [1, 2])
 def test_a_round_trip_by_cutoff_loses_and_repeats_nothing(enabled: Scenario, number: int) -> None:
     enabled.traffic(2000)
@@ -107,6 +122,9 @@ def test_a_round_trip_by_cutoff_loses_and_repeats_nothing(enabled: Scenario, num
         # An unchecked part is not proven: without a fence and without the audit the whole is UNKNOWN.
         assert verdicts["fence"] == report["verdict"] == "UNKNOWN"
         assert report["rereads"] == 0
+    there, back = remembered(enabled)[-2:]
+    assert there == {group: {"Payments", "B.Payments"} for group in GROUPS}
+    assert back == {group: {"Payments", "P.Payments"} for group in GROUPS}
 
 
 @pytest.mark.soak

@@ -85,12 +85,20 @@ def test_the_error_names_the_cause_and_a_wait_goes_on() -> None:
         assert Kafka(broker.address, {}, 5.0).identify("starting") == "starting"
 
 
-def recording(run: Any, ended: list[int]) -> Any:
-    """Return ``run``, which then adds the exit code of each process."""
+class Unconnected(Kafka):
+    """Has no client that would get some of the broker's answers."""
+
+    def _connected(self) -> Any:
+        return None
+
+
+def recording(run: Any, ended: list[int], broker: StartingBroker) -> Any:
+    """Return ``run``, which then adds the exit code of each process. The broker has started after the first one."""
 
     def recorded(*args: Any, **options: Any) -> Any:
         done = run(*args, **options)
         ended.append(done.returncode)
+        broker.knows_itself = True
         return done
 
     return recorded
@@ -98,7 +106,7 @@ def recording(run: Any, ended: list[int]) -> Any:
 
 def test_what_only_the_description_has_is_asked_in_a_process_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     with starting_broker() as broker:
-        kafka = Kafka(broker.address, {}, 5.0)
+        kafka = Unconnected(broker.address, {}, 5.0)
         host, port = broker.address.split(":")
         assert describe_cluster(kafka) == {
             "cluster_id": "starting",
@@ -107,9 +115,9 @@ def test_what_only_the_description_has_is_asked_in_a_process_of_its_own(monkeypa
             "operations": [],
         }
         ended: list[int] = []
-        monkeypatch.setattr(subprocess, "run", recording(subprocess.run, ended))
+        monkeypatch.setattr(subprocess, "run", recording(subprocess.run, ended, broker))
         # Without the first answer the client would wait for a broker, and would not crash.
-        broker.next_answers = [True, False]
+        broker.next_answers, broker.knows_itself = [True], False
         assert describe_cluster(kafka)["cluster_id"] == "starting"
         assert ended == [-signal.SIGABRT, 0]
 

@@ -37,15 +37,15 @@ asked = json.load(sys.stdin)
 admin = AdminClient(asked["properties"])
 options = {"include_authorized_operations": asked["operations"], "request_timeout": asked["seconds"]}
 try:
-    found = admin.describe_cluster(**options).result(asked["seconds"] + 5)
+    described = admin.describe_cluster(**options).result(asked["seconds"] + 5)
 except KafkaException as error:
     print(json.dumps({"error": [error.args[0].code(), error.args[0].str()]}))
 else:
     print(json.dumps({
-        "cluster_id": found.cluster_id,
-        "controller": found.controller.id if found.controller else None,
-        "brokers": [{"id": one.id, "host": one.host, "port": one.port, "rack": one.rack} for one in found.nodes],
-        "operations": [one.name for one in found.authorized_operations or []],
+        "cluster_id": described.cluster_id,
+        "controller": described.controller.id if described.controller else None,
+        "brokers": [{"id": one.id, "host": one.host, "port": one.port, "rack": one.rack} for one in described.nodes],
+        "operations": [one.name for one in described.authorized_operations or []],
     }))
 """
 _CRASHED = 'Kafka at "{}" is not ready: describe the cluster: a broker knows of no broker yet, librdkafka crashed ({}).'
@@ -74,7 +74,8 @@ def _describe_cluster(kafka: Kafka, operations: bool) -> dict[str, Any]:
     if done.returncode != 0:
         cause = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
         if done.returncode > 0:
-            raise DrError("kafka_error", _FAILED.format(kafka.bootstrap_servers, cause), "", kafka.bootstrap_servers)
+            text = _FAILED.format(kafka.bootstrap_servers, cause)
+            raise DrError("kafka_error", text, "Check the client's settings.", kafka.bootstrap_servers)
         raise Unreachable(
             "kafka_unreachable",
             _CRASHED.format(kafka.bootstrap_servers, cause),
@@ -82,16 +83,16 @@ def _describe_cluster(kafka: Kafka, operations: bool) -> dict[str, Any]:
             kafka.bootstrap_servers,
             retriable=True,
         )
-    found: dict[str, Any] = json.loads(done.stdout)
-    if "error" in found:
-        raise kafka.explain(KafkaException(KafkaError(*found["error"])), "describe the cluster")
-    return found
+    described: dict[str, Any] = json.loads(done.stdout)
+    if "error" in described:
+        raise kafka.explain(KafkaException(KafkaError(*described["error"])), "describe the cluster")
+    return described
 
 
 def brokers(kafka: Kafka) -> dict[str, Any]:
     """Return the cluster id, the controller and the brokers. ``protocol`` is None if the broker reports none."""
-    found = describe_cluster(kafka)
-    nodes = sorted(found["brokers"], key=lambda node: int(node["id"]))
+    described = describe_cluster(kafka)
+    nodes = sorted(described["brokers"], key=lambda node: int(node["id"]))
     kafka.note_request("describe_configs", brokers=1)
     asked = kafka.admin.describe_configs(
         [ConfigResource(ResourceType.BROKER, str(nodes[0]["id"]))], request_timeout=kafka.timeout
@@ -100,8 +101,8 @@ def brokers(kafka: Kafka) -> dict[str, Any]:
     settings = kafka.settle(next(iter(asked.values())), "describe the settings of a broker", need)
     protocol = settings.get(_PROTOCOL)
     return {
-        "cluster_id": found["cluster_id"],
-        "controller": found["controller"],
+        "cluster_id": described["cluster_id"],
+        "controller": described["controller"],
         "brokers": nodes,
         "protocol": protocol.value if protocol else None,
     }

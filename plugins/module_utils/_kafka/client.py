@@ -252,7 +252,7 @@ class Kafka:
     def identify(self, expected: str | None) -> str:
         """Read and return the cluster id. Raises ``wrong_cluster`` if it is not ``expected``. One request."""
         self.note_request("describe_cluster")
-        metadata = self.patiently(self._metadata)
+        metadata = self.patiently(_metadata, self)
         self.cluster_id = metadata.cluster_id or ""
         self.brokers = len(metadata.brokers)
         if expected and self.cluster_id != expected:
@@ -263,17 +263,6 @@ class Kafka:
                 self.bootstrap_servers,
             )
         return self.cluster_id
-
-    def _metadata(self) -> Any:
-        """Read which brokers the cluster has, and its id.
-
-        Not with ``describe_cluster``: librdkafka (2.16) crashes the process if the answer has no broker. A broker that
-        starts, or was frozen until the others took it for dead, knows of none for a moment (R35).
-        """
-        try:
-            return self.admin.list_topics(topic=_NO_TOPIC, timeout=self.timeout)
-        except KafkaException as error:
-            raise self.explain(error, "describe the cluster") from error
 
     def consumer(self, isolation: str = "read_committed", group: str = "kafka-dr-reader", **more: Any) -> Consumer:
         """Return a consumer for assigned partitions that never commits, resets an offset, or creates a topic.
@@ -311,6 +300,18 @@ class Kafka:
     def producer(self, **more: Any) -> Producer:
         """Return an idempotent producer with acks=all."""
         return Producer({**self._config, "enable.idempotence": True, "acks": "all", **more})
+
+
+def _metadata(kafka: Kafka) -> Any:
+    """Read which brokers the cluster has, and its id.
+
+    Not with ``describe_cluster``: librdkafka (2.16) crashes the process if the answer has no broker. A broker that
+    starts, or was frozen until the others took it for dead, knows of none for a moment (R35).
+    """
+    try:
+        return kafka.admin.list_topics(topic=_NO_TOPIC, timeout=kafka.timeout)
+    except KafkaException as error:
+        raise kafka.explain(error, "describe the cluster") from error
 
 
 def _require_files(properties: Mapping[str, Any], bootstrap_servers: str) -> None:

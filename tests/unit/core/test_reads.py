@@ -173,8 +173,8 @@ def test_no_partition_that_a_group_has_read_is_left_to_auto_offset_reset(policy:
                 continue
             end = topic.end(MOMENTS.index("barrier"))
             left = Side(status.commits.get(key), 0, end, status.read_to_end[key])
-            copied = None if left.commit is None else Translated(left.commit, "content", 0)
-            target = enter_same(left, Side(None, 0, end), True, TenurePlace(0), copied)
+            translated = None if left.commit is None else Translated(left.commit, "content", 0)
+            target = enter_same(left, Side(None, 0, end), True, TenurePlace(0), translated)
             first_unread = topic.committed(MOMENTS.index("barrier")) or 0
             if topic.refused:
                 assert target.offset is None, (seed, key)

@@ -28,13 +28,13 @@ def unassigned(
     Groups without such partitions are left out. ``precautions``: topics by group that got an offset although nothing
     shows that the group reads them.
     """
-    found = {
+    missing = {
         group: sorted(
             key for key in set(partitions) - set(assigned.get(group, ())) if key.topic not in precautions.get(group, ())
         )
         for group, partitions in sorted(entered.items())
     }
-    return {group: partitions for group, partitions in found.items() if partitions}
+    return {group: partitions for group, partitions in missing.items() if partitions}
 
 
 def unassigned_text(

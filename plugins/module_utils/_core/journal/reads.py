@@ -24,41 +24,41 @@ Reads = Mapping[str, Mapping[str, Sequence[int]]]
 
 def reads_of(status: Mapping[str, Any], alias: str) -> dict[str, dict[str, list[int]]]:
     """Return what the groups read on ``alias``. ``status``: as ``dr_status_info`` returns it."""
-    found: dict[str, dict[str, list[int]]] = {}
+    reads: dict[str, dict[str, list[int]]] = {}
     for row in status["groups"]:
         if row["alias"] == alias:
-            partitions = found.setdefault(row["group"], {}).setdefault(row["topic"], [])
+            partitions = reads.setdefault(row["group"], {}).setdefault(row["topic"], [])
             # Without a committed offset, it is known to be read to the end only if it was never written.
             partitions += [row["partition"]] if row["commit"] is None and row["read_to_end"] is True else []
     for row in status["out_of_scope"]:
         if row["alias"] == alias:
-            found.setdefault(row["group"], {}).setdefault(row["topic"], [])
-    return found
+            reads.setdefault(row["group"], {}).setdefault(row["topic"], [])
+    return reads
 
 
 def joined(*observations: Reads) -> dict[str, dict[str, list[int]]]:
     """Return all that any of the observations has."""
-    found: dict[str, dict[str, set[int]]] = {}
+    union: dict[str, dict[str, set[int]]] = {}
     for reads in observations:
         for group, topics in reads.items():
             for topic, partitions in topics.items():
-                found.setdefault(group, {}).setdefault(topic, set()).update(partitions)
+                union.setdefault(group, {}).setdefault(topic, set()).update(partitions)
     return {
         group: {topic: sorted(partitions) for topic, partitions in sorted(topics.items())}
-        for group, topics in sorted(found.items())
+        for group, topics in sorted(union.items())
     }
 
 
 def beyond(reads: Reads, known: Reads) -> dict[str, dict[str, list[int]]]:
     """Return the topics and partitions of ``reads`` that ``known`` does not have."""
-    found: dict[str, dict[str, list[int]]] = {}
+    more_reads: dict[str, dict[str, list[int]]] = {}
     for group, topics in reads.items():
         for topic, partitions in topics.items():
             before = known.get(group, {}).get(topic)
             more = sorted(set(partitions) - set(before or ()))
             if before is None or more:
-                found.setdefault(group, {})[topic] = more
-    return found
+                more_reads.setdefault(group, {})[topic] = more
+    return more_reads
 
 
 def start_offsets(reads: Reads, group: str) -> dict[Partition, int]:

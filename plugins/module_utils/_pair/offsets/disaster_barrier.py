@@ -420,13 +420,13 @@ def _precautions(survivor: Survivor, used: Mapping[str, Collection[str]]) -> dic
     A group without declared topics may read any topic of the pair, and the cluster that knows is lost. ``used``: topics
     by group for which there is evidence.
     """
-    found: dict[str, list[str]] = {}
+    precautions: dict[str, list[str]] = {}
     for group in survivor.groups:
         names = [{topic, survivor.replica_name(topic)} for topic in survivor.topics]
         unused = set().union(*(each for each in names if each.isdisjoint(used.get(group, ()))))
         if unused and not survivor.declares_topics(group):
-            found[group] = sorted(unused)
-    return found
+            precautions[group] = sorted(unused)
+    return precautions
 
 
 def _settle(rows: list[dict[str, Any]]) -> float:
