@@ -37,10 +37,12 @@ def is_secret(name: str) -> bool:
 def remember(options: Mapping[str, str]) -> None:
     """Remember the secrets among ``options``, so that `masked` removes them from every later message."""
     for name, value in options.items():
-        found = {value, *(word for key, word in _OPTION.findall(value) if is_secret(key))} if is_secret(name) else set()
+        secrets = (
+            {value, *(word for key, word in _OPTION.findall(value) if is_secret(key))} if is_secret(name) else set()
+        )
         for block in _BLOCK.finditer(value):
-            found |= {line for line in re.split(r"(?:\\+[nr]|\s)+", block[0]) if _LINE.fullmatch(line)}
-        _known.update(form for one in filter(None, found) for form in (one, json.dumps(one)[1:-1]))
+            secrets |= {line for line in re.split(r"(?:\\+[nr]|\s)+", block[0]) if _LINE.fullmatch(line)}
+        _known.update(form for secret in filter(None, secrets) for form in (secret, json.dumps(secret)[1:-1]))
 
 
 def masked(text: str) -> str:

@@ -102,6 +102,6 @@ def test_neither_the_output_nor_the_support_bundle_has_a_secret(scenario: Scenar
         assert found_in(bundle, option) == [], (SEED, option)
     # Arguments of commands may hold a password in any form.
     assert found_in(bundle, HOOK) == []
-    # A topic and a group are no secrets, whatever their names are.
+    # A topic and a group are no secrets, also with such names.
     assert json.dumps("Tokens") in bundle
     assert json.dumps("token-service") in bundle

@@ -165,8 +165,8 @@ def _change(
     current: Property, action: str, before: Mapping[str, str | None], after: Mapping[str, str | None]
 ) -> Change:
     everything = current.hidden or is_secret(current.name)
-    texts = (before, after)
-    hidden = [key for key in after if everything or is_secret(key) or any(looks_secret(one.get(key)) for one in texts)]
+    values = {key: (before.get(key), after[key]) for key in after}
+    hidden = [key for key in after if everything or is_secret(key) or any(map(looks_secret, values[key]))]
     first, then = dict(before), dict(after)
     for key in hidden:
         first[key] = first[key] and HIDDEN

@@ -116,10 +116,10 @@ class _Redactor:
         folded = _SEPARATORS.sub("", text.lower())
         return _ASSIGNED.sub(self._value, text) if any(word in folded for word in _WORDS) else text
 
-    def _value(self, found: re.Match[str]) -> str:
-        if not is_secret(found["key"]) or _is_resource(found["key"], self._names):
-            return found[0]
-        return f"{found['key']}{found['middle']}{HIDDEN}"
+    def _value(self, assigned: re.Match[str]) -> str:
+        if not is_secret(assigned["key"]) or _is_resource(assigned["key"], self._names):
+            return assigned[0]
+        return f"{assigned['key']}{assigned['middle']}{HIDDEN}"
 
 
 def without_forms(text: str) -> str:
@@ -178,28 +178,28 @@ class _Finder:
 
 def names_of(value: Any) -> set[str]:
     """Names of topics and groups in the data: below keys such as ``topics``, ``kafka_dr_groups`` and ``topic``."""
-    found: set[str] = set()
-    _add_names(value, False, found)
-    return found
+    names: set[str] = set()
+    _add_names(value, False, names)
+    return names
 
 
-def _add_names(value: Any, below: bool, found: set[str]) -> None:
+def _add_names(value: Any, below: bool, names: set[str]) -> None:
     """``below``: the value belongs to a key such as ``topics``. The keys of a mapping there are names."""
     if isinstance(value, str):
         if below:
-            found.add(value)
+            names.add(value)
     elif isinstance(value, Mapping):
         for key, inner in value.items():
             if below:
-                found.add(str(key))
-            _add_names(inner, _holds_names(str(key)), found)
+                names.add(str(key))
+            _add_names(inner, _holds_names(str(key)), names)
     elif isinstance(value, list | tuple):
         for inner in value:
             if isinstance(inner, Mapping):
-                for key, one in inner.items():
-                    _add_names(one, below if key == "name" else _holds_names(str(key)), found)
+                for key, part in inner.items():
+                    _add_names(part, below if key == "name" else _holds_names(str(key)), names)
             else:
-                _add_names(inner, below, found)
+                _add_names(inner, below, names)
 
 
 @lru_cache(maxsize=4096)

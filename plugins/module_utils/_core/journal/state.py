@@ -223,7 +223,7 @@ def _disabled(state: JournalState, event: Event) -> None:
 def _replaced(state: JournalState, event: Event) -> None:
     """Facts about the replaced cluster are void. Offsets that were recorded on the other cluster still hold."""
     alias = event.data["alias"]
-    state.cluster_ids = {name: one for name, one in state.cluster_ids.items() if name != alias}
+    state.cluster_ids = {name: known for name, known in state.cluster_ids.items() if name != alias}
     state.topic_ids = {name: ids for name, ids in state.topic_ids.items() if name != alias}
     state.left = {
         name: {key: facts[key] for key in ("committed_offsets", "bound", "time", "checkpoints") if key in facts}

@@ -147,10 +147,10 @@ def _require_possible(request: RebuildRequest, clusters: _Clusters) -> None:
 
 def _require_members(request: RebuildRequest, clusters: _Clusters, kafkas: Mapping[str, Kafka]) -> None:
     """Raise if the inventory omits members of the pair (R42). The new cluster has another id than the journal's."""
-    known = {alias: one for alias, one in clusters.state.cluster_ids.items() if alias != clusters.lost}
-    problem = members(request.pair, replace(clusters.state, cluster_ids=known), kafkas).problem()
-    if problem:
-        raise DrError("inventory_smaller", f"{problem} Nothing was changed.")
+    ids = {alias: cluster_id for alias, cluster_id in clusters.state.cluster_ids.items() if alias != clusters.lost}
+    membership = members(request.pair, replace(clusters.state, cluster_ids=ids), kafkas)
+    if membership.texts():
+        raise DrError("inventory_smaller", membership.problem(), membership.next_step())
 
 
 def _require_empty(pair: PairSpec, clusters: _Clusters) -> None:

@@ -16,7 +16,7 @@ from typing import Any
 
 from ..._core.changes import Change, Outcome
 from ..._core.cutover_types import CUTOVER_TYPES
-from ..._core.errors import DrError
+from ..._core.errors import DrError, one_text
 from ..._core.journal.durations import durations
 from ..._core.journal.events import OF_THE_PAIR, Event
 from ..._core.journal.holders import Holder, require_over
@@ -71,9 +71,9 @@ def note(request: JournalRequest, check: bool) -> Result:
     noted = _append(request, kafkas, check)
     extra, warnings = _lists(request, kafkas, noted.book), []
     if request.event == "read":
-        found = members(request.pair, noted.book.state, kafkas)
-        extra.update(leaving=found.texts(), leaving_problem=found.problem())
-        warnings = found.notes()
+        membership = members(request.pair, noted.book.state, kafkas)
+        extra.update(leaving=membership.texts(), leaving_problem=one_text(membership.problem(), membership.next_step()))
+        warnings = membership.notes()
     if not check:
         _end_own_lease(request, kafkas)
         _end_other_leases(request, kafkas, noted.decision)

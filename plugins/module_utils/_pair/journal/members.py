@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..._core.checks.members import Membership, Omitted, Place, membership, omitted
 from ..._core.errors import DrError
+from ..._core.flows.members import Membership, Omitted, Place, membership, omitted
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.state import JournalState
 from ..._kafka.client import Kafka
@@ -32,9 +32,9 @@ def members(pair: PairSpec, state: JournalState, kafkas: Mapping[str, Kafka]) ->
     if not missing:
         return membership(pair, state, ids, {})
     ours = {*pair.topics, *(state.topics or {})}
-    seen = on_each(kafkas, lambda alias: _Cluster(pair, alias, kafkas[alias], ours).places(missing))
+    observed = on_each(kafkas, lambda alias: _Cluster(pair, alias, kafkas[alias], ours).places(missing))
     away = [Place(alias, "not connected") for alias in pair.clusters if alias not in kafkas]
-    places = {member: [*(place for found in seen.values() for place in found[member]), *away] for member in missing}
+    places = {member: [*(place for on in observed.values() for place in on[member]), *away] for member in missing}
     return membership(pair, state, ids, places)
 
 
@@ -47,8 +47,8 @@ class _Cluster:
 
     def places(self, missing: Iterable[Omitted]) -> dict[Omitted, list[Place]]:
         """Return by member where it is: nowhere on this cluster, or one place."""
-        topics = [one for one in missing if one.kind == "topic"]
-        groups = [one for one in missing if one.kind == "group"]
+        topics = [member for member in missing if member.kind == "topic"]
+        groups = [member for member in missing if member.kind == "group"]
         return self._topics(topics) | self._groups(groups)
 
     def _names(self, topic: str) -> list[str]:
@@ -56,24 +56,24 @@ class _Cluster:
         return list(dict.fromkeys([topic, *(self._pair.naming.replica(other, topic) for other in others)]))
 
     def _topics(self, topics: list[Omitted]) -> dict[Omitted, list[Place]]:
-        names = {one: self._names(one.name) for one in topics}
+        names = {member: self._names(member.name) for member in topics}
         asked = list(dict.fromkeys(name for own in names.values() for name in own))
         try:
             states = describe_anew(self._kafka, asked) if asked else {}
         except DrError as error:
-            return {one: [Place(self._alias, error.message)] for one in topics}
+            return {member: [Place(self._alias, error.message)] for member in topics}
         there = [Place(self._alias)]
-        return {one: there if any(states[name] is not None for name in own) else [] for one, own in names.items()}
+        return {member: there if any(states[name] is not None for name in own) else [] for member, own in names.items()}
 
     def _groups(self, groups: list[Omitted]) -> dict[Omitted, list[Place]]:
         """A group is here if it has members, or committed offsets on topics of the pair."""
         try:
-            offsets = known_committed_offsets(self._kafka, [one.name for one in groups]) if groups else {}
+            offsets = known_committed_offsets(self._kafka, [member.name for member in groups]) if groups else {}
             here = {
-                one: bool(self._ours & {partition.topic for partition in offsets[one.name]})
-                or may_have_members(self._kafka, one.name)
-                for one in groups
+                member: bool(self._ours & {partition.topic for partition in offsets[member.name]})
+                or may_have_members(self._kafka, member.name)
+                for member in groups
             }
         except DrError as error:
-            return {one: [Place(self._alias, error.message)] for one in groups}
-        return {one: [Place(self._alias)] if there else [] for one, there in here.items()}
+            return {member: [Place(self._alias, error.message)] for member in groups}
+        return {member: [Place(self._alias)] if there else [] for member, there in here.items()}

@@ -14,11 +14,10 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
-from ..flows.pair_spec import PairSpec
 from ..journal.state import JournalState
 from ..listing import first_few
+from .pair_spec import PairSpec
 
 __all__ = ["Membership", "Omitted", "Place", "membership", "omitted"]
 
@@ -58,7 +57,7 @@ class Membership:
 
     #: The pair's name.
     pair: str
-    #: Omitted members that nobody has named, with the places where they are or may be. They must not leave.
+    #: Omitted members that kafka_dr_drop does not name, with the places where they are or may be. They must not leave.
     leaving: Mapping[Omitted, Sequence[Place]] = field(default_factory=dict)
     #: Omitted members that kafka_dr_drop names.
     dropped: Sequence[Omitted] = ()
@@ -71,8 +70,8 @@ class Membership:
         """What must not happen without a decision, one text each; empty: the inventory has the whole pair."""
         return [
             *(
-                f'the alias "{alias}" stands for the cluster with the id "{found}", and for "{known}" in the journal'
-                for alias, known, found in self.exchanged
+                f'the alias "{alias}" stands for the cluster with the id "{reported}", and for "{known}" in the journal'
+                for alias, known, reported in self.exchanged
             ),
             *(
                 f"{member} ({first_few([str(place) for place in places])})"
@@ -81,25 +80,36 @@ class Membership:
         ]
 
     def problem(self) -> str:
-        """The refusal with the next step; "": the inventory has the whole pair."""
+        """What the inventory omits, or which clusters it exchanges; "": it has the whole pair."""
         sentences = []
         if self.exchanged:
-            sentences += [
+            sentences.append(
                 f"This inventory names other clusters than the journal of the pair {self.pair}:"
-                f" {first_few(self.texts()[: len(self.exchanged)], _SHOWN, '; ')}.",
+                f" {first_few(self.texts()[: len(self.exchanged)], _SHOWN, '; ')}."
+            )
+        if self.leaving:
+            sentences.append(
+                f"{_count(len(self.leaving), self.pair)} not in this inventory:"
+                f" {first_few(self.texts()[len(self.exchanged) :], _SHOWN, '; ')}. {_LEAVES}"
+            )
+        return " ".join(sentences)
+
+    def next_step(self) -> str:
+        """How to go on; "": the inventory has the whole pair."""
+        sentences = []
+        if self.exchanged:
+            sentences.append(
                 "Correct bootstrap_servers. For a pair of other clusters, choose other aliases in kafka_dr_clusters. If"
-                " an empty cluster replaces a lost one, run the playbook switchback.kafka_dr.rebuild.",
-            ]
+                " an empty cluster replaces a lost one, run the playbook switchback.kafka_dr.rebuild."
+            )
         if self.leaving:
             names = sorted({member.name for member in self.leaving})
-            sentences += [
-                f"{_count(len(self.leaving), self.pair)} not in this inventory:"
-                f" {first_few(self.texts()[len(self.exchanged) :], _SHOWN, '; ')}. {_LEAVES}",
+            sentences.append(
                 "Add them to kafka_dr_topics and kafka_dr_groups. If they belong to another team, your topics need a"
                 " pair of their own: name an application for each topic (docs/applications.md), or choose other aliases"
                 " in kafka_dr_clusters. To let them leave, start again with"
-                f" -e '{json.dumps({'kafka_dr_drop': names}, ensure_ascii=False)}'.",
-            ]
+                f" -e '{json.dumps({'kafka_dr_drop': names}, ensure_ascii=False)}'."
+            )
         return " ".join(sentences)
 
     def notes(self) -> list[str]:
@@ -112,10 +122,6 @@ class Membership:
                 f" {self.pair}."
             )
         return notes
-
-    def as_dict(self) -> dict[str, Any]:
-        """Plain data for playbooks and reports."""
-        return {"leaving": self.texts(), "problem": self.problem(), "notes": self.notes()}
 
 
 def omitted(pair: PairSpec, state: JournalState) -> list[Omitted]:
@@ -140,9 +146,9 @@ def membership(
     missing = {member: places.get(member, everywhere) for member in omitted(pair, state)}
     return Membership(
         pair.name,
-        {member: found for member, found in missing.items() if found and member.name not in pair.drop},
+        {member: where for member, where in missing.items() if where and member.name not in pair.drop},
         [member for member in missing if member.name in pair.drop],
-        [member for member, found in missing.items() if not found and member.name not in pair.drop],
+        [member for member, where in missing.items() if not where and member.name not in pair.drop],
         [
             (alias, known, cluster_ids[alias])
             for alias, known in sorted(state.cluster_ids.items())
