@@ -198,11 +198,11 @@ def _set_back(presynced: PresyncedOffset, checkpointed: Checkpointed | None) -> 
 def overtaken(checkpointed: Checkpointed, presynced: Iterable[PresyncedOffset]) -> bool:
     """Whether the scheduled job found the group at a lower committed offset on X after that checkpoint (R39)."""
     return any(
-        one.upstream is not None
-        and one.upstream < checkpointed.upstream
-        and (checkpointed.time < one.time if one.checkpoints is None else checkpointed.at < one.checkpoints)
-        for one in presynced
-        if not one.own
+        stored.upstream is not None
+        and stored.upstream < checkpointed.upstream
+        and (checkpointed.time < stored.time if stored.checkpoints is None else checkpointed.at < stored.checkpoints)
+        for stored in presynced
+        if not stored.own
     )
 
 

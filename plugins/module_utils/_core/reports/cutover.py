@@ -262,7 +262,7 @@ def _survived(facts: Mapping[str, Any]) -> dict[str, Any]:
     starts = sum(bool(row["method"] == "start" and row["rereads"]) for row in rows)
     if starts:
         age += f"; {starts} are unknown, so their groups start at the log start"
-    voided = sum(is_voided(row["hazards"]) for row in rows)
+    voided = sum(is_voided(row.get("hazards") or ()) for row in rows)
     if voided:
         age += (
             f"; {voided} offsets that were stored earlier are not used: their groups were set back, or their logs cut"
