@@ -761,7 +761,7 @@ SET_TO, LAST = 60, 80
 
 
 @pytest.fixture(scope="module")
-def holed(lab: Any) -> Iterator[Bare]:
+def lacking(lab: Any) -> Iterator[Bare]:
     """Partition 0: records 40 to 59 were never replicated, because the flow's stored offset was set forward.
 
     Partition 1: the replica was compacted for a while, which removes every record without a key.
@@ -801,44 +801,47 @@ def configure(made: Bare, config: dict[str, Any]) -> None:
     assert done["rc"] == 0, done
 
 
-def test_a_group_before_records_without_a_copy_starts_there_and_is_refused(holed: Bare) -> None:
+def test_a_group_before_records_without_a_copy_starts_there_and_is_refused(lacking: Bare) -> None:
     """R36: it starts at the first copy of an unread record, and what has no copy is named and counted."""
-    (group,) = holed.groups(0, [45])
-    holed.pair.group(holed.p, {(holed.pair.main, 1): LAST}, group)
-    result = holed.pair.translate(group, group_lag="reread")
+    (group,) = lacking.groups(0, [45])
+    lacking.pair.group(lacking.p, {(lacking.pair.main, 1): LAST}, group)
+    result = lacking.pair.translate(group, group_lag="reread")
     assert (result["rc"], result["error"]["code"]) == (1, "records_gone"), result
-    assert f"offsets 45 to {SET_TO - 1} of the source have no copy" in result["msg"]
+    assert "of the source have no copy" in result["msg"]
+    assert "45 to 59" in result["msg"]
     assert result["skips"] == {"at_least": 15, "at_most": 15}
 
 
-def test_every_offset_around_records_without_a_copy_reads_each_copy_of_an_unread_record(holed: Bare) -> None:
+def test_every_offset_around_records_without_a_copy_reads_each_copy_of_an_unread_record(lacking: Bare) -> None:
     at = range(0, LAST, 5)
-    groups = holed.groups(0, at)
+    groups = lacking.groups(0, at)
     for group in groups:
-        holed.pair.group(holed.p, {(holed.pair.main, 1): LAST}, group)
-    rows = holed.offsets(groups, 0, group_lag="reread", accept_skips=list(groups))
-    lacking = {commit: max(0, SET_TO - max(commit, COUNT)) for commit in at}
+        lacking.pair.group(lacking.p, {(lacking.pair.main, 1): LAST}, group)
+    rows = lacking.offsets(groups, 0, group_lag="reread", accept_skips=list(groups))
+    missing = {commit: max(0, SET_TO - max(commit, COUNT)) for commit in at}
     first = {commit: commit if commit < COUNT else max(COUNT, commit - (SET_TO - COUNT)) for commit in at}
     assert {
         commit: (row["offset"], row["skips"]["at_least"], row["skips"]["at_most"]) for commit, row in rows.items()
-    } == {commit: (first[commit], lacking[commit], lacking[commit]) for commit in at}
-    assert {commit for commit, row in rows.items() if row["quality"] == "exact"} == {at for at in at if not lacking[at]}
+    } == {commit: (first[commit], missing[commit], missing[commit]) for commit in at}
+    assert {commit for commit, row in rows.items() if row["quality"] == "exact"} == {
+        commit for commit in at if not missing[commit]
+    }
 
 
-def test_a_replica_that_was_compacted_for_a_while_skips_no_record_unseen(holed: Bare) -> None:
+def test_a_replica_that_was_compacted_for_a_while_skips_no_record_unseen(lacking: Bare) -> None:
     """R36: the policy is delete again, and nothing but the records shows what is missing."""
-    left = set(holed.pair.values(holed.b, holed.replica, 1, 0))
-    source = holed.pair.values(holed.p, holed.pair.main, 1, 0)
+    left = set(lacking.pair.values(lacking.b, lacking.replica, 1, 0))
+    source = lacking.pair.values(lacking.p, lacking.pair.main, 1, 0)
     assert 0 < len(left) < len(source) == LAST
     at = range(0, LAST, 5)
     groups = {}
     for commit_at in at:
-        group = holed.pair.group(holed.p, {(holed.pair.main, 0): LAST, (holed.pair.main, 1): commit_at})
+        group = lacking.pair.group(lacking.p, {(lacking.pair.main, 0): LAST, (lacking.pair.main, 1): commit_at})
         groups[group] = commit_at
-    rows = holed.offsets(groups, 1, group_lag="reread", accept_skips=list(groups))
+    rows = lacking.offsets(groups, 1, group_lag="reread", accept_skips=list(groups))
     for commit_at, row in rows.items():
         unread = source[commit_at:]
-        found = set(holed.pair.values(holed.b, holed.replica, 1, row["offset"]))
+        found = set(lacking.pair.values(lacking.b, lacking.replica, 1, row["offset"]))
         # Both batches have the same values, so a value counts as found only where it was sent.
         assert row["skips"]["at_most"] >= len(set(unread) - found), row
         assert row["quality"] == "skips" or set(unread) <= found, row

@@ -310,7 +310,9 @@ def committed_offsets(made: TenureWorld, all_tenures: Sequence[Tenure], draw: ra
 # ---- what a group did in the present tenure, and who saw it
 
 # Without these, what MirrorMaker 2 writes and what the translation finds are known without running either.
-UNFIT = frozenset(("resends", "foreign_writes", "compacted", "retention", "running", "tails", "late", "adopted"))
+UNFIT = frozenset(
+    ("resends", "foreign_writes", "compacted", "retention", "running", "tails", "late", "adopted", DEAD_WORKERS)
+)
 
 
 @dataclass

@@ -51,7 +51,7 @@ def test_lag_is_an_upper_bound_and_null_when_unknown(seen: PartitionFacts, expec
 @pytest.mark.parametrize(
     ("seen", "verdict", "message"),
     [
-        (facts(0, 10, 9), PROVEN, "replicated up to 9"),
+        (facts(0, 10, 9), PROVEN, "the flow is at 10"),
         (facts(0, 0, None), PROVEN, "never written"),
         (facts(0, 10, 4, True), REFUTED, "replicated up to 4, source end 10"),
         (facts(0, 10, 4), UNKNOWN, "could not be read"),
@@ -60,7 +60,7 @@ def test_lag_is_an_upper_bound_and_null_when_unknown(seen: PartitionFacts, expec
         (facts(0, 10, 8, False), PROVEN, "only transaction markers"),
         (facts(0, 3, None, False), PROVEN, "only transaction markers"),  # Every record of it was aborted.
         # R20: E == S counts only if S - 1 <= N, or if nothing was ever written.
-        (facts(10, 10, 9), PROVEN, "replicated up to 9"),
+        (facts(10, 10, 9), PROVEN, "the flow is at 10"),
         (facts(10, 10, 4, False), REFUTED, "5 offsets expired"),
         (facts(10, 10, None, False), UNKNOWN, "the last replicated offset is unknown"),
         (facts(10, 12, None, False), UNKNOWN, "the last replicated offset is unknown"),

@@ -110,6 +110,7 @@ def test_preflight_returns_what_the_groups_read_also_for_a_resumed_run() -> None
         "undeclared_topics": [],
         "missing": [],
         "unjoined": [],
+        "undeclared_groups": [],
     }
     for run in (None, {"id": "r", "type": "cutoff", "to": "B", "pnr": None, "ended": None}):
         state = {"active": "P", "run": run, "interrupted": run is not None}

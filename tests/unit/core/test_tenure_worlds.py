@@ -127,7 +127,7 @@ def tally() -> Tally:
             if DEAD_WORKERS in made.kinds and not made.kinds & BLURRED:
                 wrong = stored_end(made, commit)
                 again = 0 if wrong.offset is None else made.reread(commit, wrong.offset)
-                found.checked["stored end, exact"] += again > 0 and wrong.quality == "exact"
+                found.checked["stored end, read again"] += again > 0
                 found.checked["stored end, refused"] += wrong.offset is None and not made.in_tail(commit)
         if seed % 2 == 0:
             for name, rule in BAD_RULES.items():
@@ -170,7 +170,7 @@ def test_the_worlds_detect_the_rules_that_are_wrong(tally: Tally) -> None:
 def test_the_stored_offset_of_a_dead_worker_is_not_taken_for_the_end(tally: Tally) -> None:
     """R45: the worlds hold dead workers, and the wrong rule reads records again, or refuses an offset, in some."""
     assert tally.checked[DEAD_WORKERS] > COUNT // 10
-    assert tally.checked["stored end, exact"] > COUNT // 300
+    assert tally.checked["stored end, read again"] > COUNT // 300
     assert tally.checked["stored end, refused"] > COUNT // 300
 
 

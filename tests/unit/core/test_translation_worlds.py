@@ -167,7 +167,7 @@ def test_records_missing_on_the_cluster_being_entered_are_counted(tally: Tally) 
 
 
 @dataclass
-class HoleTally:
+class GapTally:
     """The results of all worlds with missing copies."""
 
     skipped: list[str] = field(default_factory=list)
@@ -193,7 +193,7 @@ def by_spans(made: World, at: int, away: bool) -> Translated:
     return better(found, rule(at, made.copy(span.source, span.replica)), away)
 
 
-def note_holes(made: World, name: str, at: int, found: Translated, tally: HoleTally, whole: bool = True) -> None:
+def note_gaps(made: World, name: str, at: int, found: Translated, tally: GapTally, whole: bool = True) -> None:
     """No offset goes past the first copy of an unread record, and every record without a copy is counted."""
     truth = made.missing_forward if name == "forward" else made.missing_reverse
     passed, lacking = truth(at, found.offset)
@@ -229,29 +229,29 @@ def note_holes(made: World, name: str, at: int, found: Translated, tally: HoleTa
 
 
 @pytest.fixture(scope="module")
-def holes() -> HoleTally:
-    found = HoleTally()
+def gaps() -> GapTally:
+    found = GapTally()
     for seed in range(FIRST, FIRST + COUNT):
-        made, draw = world(seed, holes=True), random.Random(seed)
+        made, draw = world(seed, gaps=True), random.Random(seed)
         seen = made.copy()
         commit, upstream = draw.randint(0, made.replica_end), draw.randint(made.first, made.source_end)
-        note_holes(made, "reverse", commit, reverse(commit, seen), found)
-        note_holes(made, "forward", upstream, forward(upstream, seen), found)
-        note_holes(made, "reverse", commit, by_spans(made, commit, False), found, False)
-        note_holes(made, "forward", upstream, by_spans(made, upstream, True), found, False)
+        note_gaps(made, "reverse", commit, reverse(commit, seen), found)
+        note_gaps(made, "forward", upstream, forward(upstream, seen), found)
+        note_gaps(made, "reverse", commit, by_spans(made, commit, False), found, False)
+        note_gaps(made, "forward", upstream, by_spans(made, upstream, True), found, False)
     print(f"worlds with missing copies: {dict(found.checked)}, {len(found.skipped)}, {len(found.uncounted)}")
     return found
 
 
-def test_no_offset_goes_past_the_first_copy_of_an_unread_record(holes: HoleTally) -> None:
-    assert holes.checked["reverse"] == holes.checked["forward"] == 2 * COUNT
-    assert holes.skipped[:3] == []
+def test_no_offset_goes_past_the_first_copy_of_an_unread_record(gaps: GapTally) -> None:
+    assert gaps.checked["reverse"] == gaps.checked["forward"] == 2 * COUNT
+    assert gaps.skipped[:3] == []
 
 
-def test_records_without_a_copy_are_counted(holes: HoleTally) -> None:
-    assert holes.uncounted[:3] == []
-    assert holes.checked["forward lacking"] > COUNT // 10
-    assert holes.checked["reverse lacking"] > COUNT // 10
+def test_records_without_a_copy_are_counted(gaps: GapTally) -> None:
+    assert gaps.uncounted[:3] == []
+    assert gaps.checked["forward lacking"] > COUNT // 10
+    assert gaps.checked["reverse lacking"] > COUNT // 10
 
 
 def test_reading_only_a_part_of_the_logs_costs_precision_and_never_a_record() -> None:

@@ -208,11 +208,11 @@ class World:
     def missing_forward(self, commit: int, offset: int) -> tuple[int, int]:
         """Unread records without a copy at or after ``offset``: those with any copy, and all up to N."""
         source, replica, _gone = self._contents
-        copied = {one.origin for one in (*self.replica, *self.gone)}
+        origins = {one.origin for one in (*self.replica, *self.gone)}
         reach = -1 if self.last_replicated_offset is None else self.last_replicated_offset
         after = Counter(found for at, found in replica if at >= offset)
         unread = Counter(
-            found for at, found in source if at >= max(commit, self.first) and (at <= reach or at in copied)
+            found for at, found in source if at >= max(commit, self.first) and (at <= reach or at in origins)
         )
         passed = (unread - after).total() - (unread - Counter(found for _at, found in replica)).total()
         known = Counter(found for at, found in source if max(commit, self.first) <= at <= reach)
@@ -272,7 +272,7 @@ KINDS = (
     "recreated",
 )
 #: States in which a source record at or before N has no copy (R36). None of them is a fault of MirrorMaker 2.
-HOLES = (
+GAPS = (
     # cleanup.policy was compact for a while, and is delete again.
     "replica_compacted_once",
     "source_compacted_once",
@@ -286,17 +286,17 @@ HOLES = (
 )
 
 
-def world(seed: int, replayed: bool = False, holes: bool = False) -> World:
+def world(seed: int, replayed: bool = False, gaps: bool = False) -> World:
     """The world of a seed.
 
-    ``replayed``: tails were replayed, and the flow was set to continue after them. ``holes``: copies are missing.
+    ``replayed``: tails were replayed, and the flow was set to continue after them. ``gaps``: copies are missing.
     """
     draw = random.Random(seed)
     kinds = frozenset(kind for kind in KINDS if draw.random() < 0.25)
     if replayed:
         kinds = kinds - {"patched", "recreated"} | {"replayed"}
-    if holes:
-        kinds = kinds - {"recreated"} | {draw.choice(HOLES)} | {kind for kind in HOLES if draw.random() < 0.1}
+    if gaps:
+        kinds = kinds - {"recreated"} | {draw.choice(GAPS)} | {kind for kind in GAPS if draw.random() < 0.1}
     made = World(seed, kinds)
     _produce(made, draw)
     _replicate(made, draw)

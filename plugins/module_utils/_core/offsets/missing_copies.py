@@ -12,7 +12,7 @@ filter, or if the end of a log was lost. So every translated offset is checked a
 - A record at or before N without any copy is missing. It is counted like a skipped record.
 
 If several records are equal in every field that the flow carries, the last copies are taken for those of the unread
-records. A copy of an equal record stands in for a missing one, because a reader cannot tell them apart.
+records. A copy of an equal record stands in for a missing one, because a reader cannot distinguish them.
 
 Private to this collection: may change in any release.
 """
@@ -136,15 +136,15 @@ class MissingCopies:
         following = self._replica.fingerprints[below:]
         if self.complete or len(following) >= self._passed - self._source.below(offset):
             return offset
-        # Copies are missing after the offset, so equal records cannot be told apart by counting.
-        equal = {found for found in following if len(self._source.places.get(found, ())) > 1}
-        indexes = (index for found in equal for index in self._source.places[found] if index >= self._first)
+        # Copies are missing after the offset, so counting cannot distinguish equal records.
+        equal = {content for content in following if len(self._source.places.get(content, ())) > 1}
+        indexes = (index for content in equal for index in self._source.places[content] if index >= self._first)
         lowest = min(indexes, default=len(self._source.offsets))
         return min(offset, *self._source.offsets[lowest : lowest + 1], offset)
 
     def missing_reverse(self, offset: int) -> list[int]:
         """Offsets below ``offset`` of the records up to N that have no copy."""
-        return self._never_copied[: bisect_left(self._never_copied, offset)]
+        return self._lacking[: bisect_left(self._lacking, offset)]
 
     def without_original(self, commit: int) -> int:
         """Upper bound of the replica records at or after ``commit`` whose original is gone from within the source.
@@ -154,7 +154,9 @@ class MissingCopies:
         copy, source = self._copy, self._source
         if copy.source_compacted or not copy.complete_below or source.end < copy.source_end:
             return 0
-        return sum(found not in source.places for found in self._replica.fingerprints[self._replica.below(commit) :])
+        return sum(
+            content not in source.places for content in self._replica.fingerprints[self._replica.below(commit) :]
+        )
 
     @cached_property
     def _replica_read(self) -> bool:
@@ -198,7 +200,7 @@ class MissingCopies:
         return list(accumulate(copies, max))
 
     @cached_property
-    def _never_copied(self) -> list[int]:
+    def _lacking(self) -> list[int]:
         """Offsets of the source records up to N that have no copy, from the first one on that can be judged."""
         if self._compacted or not self._copy.tail_read:
             return []
@@ -206,13 +208,13 @@ class MissingCopies:
         # Copies before the window were not read, or have expired.
         seen = [number for number, index in enumerate(copies) if index is not None and index != _MISSING]
         begin = 0 if self._replica_read else next(iter(seen), len(copies))
-        found = {number for number, index in enumerate(copies) if number >= begin and index == _MISSING}
+        missing = {number for number, index in enumerate(copies) if number >= begin and index == _MISSING}
         # Of equal records, some are missing if the replica holds fewer records between two copies than the source.
         for low, high in pairwise(seen):
             between = (copies[high] or 0) - (copies[low] or 0) - 1
             if 0 <= between < high - low - 1:
-                found |= {number for number in range(low + 1, high) if copies[number] is None}
-        return [self._source.offsets[self._first + number] for number in sorted(found)]
+                missing |= {number for number in range(low + 1, high) if copies[number] is None}
+        return [self._source.offsets[self._first + number] for number in sorted(missing)]
 
 
 def kept_from(records: Iterable[tuple[int, bytes | None]]) -> int | None:

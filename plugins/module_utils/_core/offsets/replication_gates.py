@@ -85,7 +85,7 @@ def _past_the_end(facts: PartitionFacts) -> bool:
 
 
 def drained(facts: PartitionFacts) -> Finding:
-    """Has the flow passed the last data record of the source partition? A position, not a proof of each copy (R36)."""
+    """Has the flow passed the last data record of the source partition? It does not prove each copy (R36)."""
     fits = healthy(facts)
     if fits.verdict == REFUTED or facts.start is None or facts.end is None:
         return fits

@@ -271,7 +271,7 @@ def _clamped_forward(commit: int, copy: Copy) -> Translated:
         rereads=rereads,
         skips=gone.including(len(missing)),
         needed=needed,
-        # If the replica has lost records, whether those were copied is not known.
+        # If the replica has lost records, whether those had copies is not known.
         missing=() if gone.possible else joined(missing),
         unseen=0 if gone.possible else copy.missing.unseen_forward(commit, offset),
     )

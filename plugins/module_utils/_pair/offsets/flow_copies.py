@@ -194,8 +194,8 @@ def _those(
     offsets: Mapping[Partition, Iterable[int]], holds: Callable[[Partition, int], bool]
 ) -> dict[Partition, list[int]]:
     """Return the partitions and offsets for which ``holds`` is true."""
-    found = {key: [offset for offset in of_key if holds(key, offset)] for key, of_key in offsets.items()}
-    return {key: of_key for key, of_key in found.items() if of_key}
+    selected = {key: [offset for offset in of_key if holds(key, offset)] for key, of_key in offsets.items()}
+    return {key: of_key for key, of_key in selected.items() if of_key}
 
 
 def _is_clear(translated: Translated) -> bool:

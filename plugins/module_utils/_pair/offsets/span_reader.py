@@ -49,7 +49,7 @@ class SpanReader:
 
     def count(self, alias: str, key: Partition, span: Range) -> int:
         """Return the number of data records in a part of a log."""
-        reading = Reading(ISOLATION, last_only=True, timeout=_COUNTING_SECONDS)
+        reading = Reading(ISOLATION, last_only=True, digests=True, timeout=_COUNTING_SECONDS)
         read = self._require(alias, read_ranges(self._topics.pair.kafka[alias], {key: span}, reading))[key]
         self.records += read.count
         return read.count
