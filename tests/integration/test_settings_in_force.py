@@ -178,8 +178,5 @@ def test_a_worker_that_refuses_them_is_named(flow: Flow) -> None:
     assert "producer.override.acks" in refused["msg"]
     assert "connector.client.config.override.policy=All" in refused["error"]["hint"]
     # The connector does not run with the worker's settings instead.
-    state = wait_until(
-        lambda: flow.rest.connectors()[NAMES["source"]], lambda one: not one.running, Bounds(30, 0.3, 30)
-    )
-    assert state.done
-    print(state.state)
+    states = wait_until(flow.states, lambda found: found == {"FAILED"}, Bounds(30, 0.3, 30))
+    assert states.done, states.state
