@@ -133,10 +133,10 @@ class MissingCopies:
         first = bisect_left(self._first_copies, below)
         if first < len(self._first_copies):
             offset = min(offset, self._source.offsets[self._first + first])
-        following = self._replica.fingerprints[below:]
-        if self.complete or len(following) >= self._passed - self._source.below(offset):
+        if self.complete or len(self._replica.offsets) - below >= self._passed - self._source.below(offset):
             return offset
         # Copies are missing after the offset, so counting cannot distinguish equal records.
+        following = set(self._replica.fingerprints[below:])
         equal = {content for content in following if len(self._source.places.get(content, ())) > 1}
         indexes = (index for content in equal for index in self._source.places[content] if index >= self._first)
         lowest = min(indexes, default=len(self._source.offsets))
@@ -151,12 +151,16 @@ class MissingCopies:
 
         A record of another writer looks the same. 0 if not the whole source was read, or if it is compacted.
         """
-        copy, source = self._copy, self._source
-        if copy.source_compacted or not copy.complete_below or source.end < copy.source_end:
+        copy = self._copy
+        if copy.source_compacted or not copy.complete_below or self._source.end < copy.source_end:
             return 0
-        return sum(
-            content not in source.places for content in self._replica.fingerprints[self._replica.below(commit) :]
-        )
+        return len(self._foreign) - bisect_left(self._foreign, self._replica.below(commit))
+
+    @cached_property
+    def _foreign(self) -> list[int]:
+        """Indexes of the replica records whose content no source record has."""
+        places = self._source.places
+        return [index for index, content in enumerate(self._replica.fingerprints) if content not in places]
 
     @cached_property
     def _replica_read(self) -> bool:
@@ -177,12 +181,13 @@ class MissingCopies:
         -1: it has none. None: unknown, because equal records or their copies may not have been read.
         """
         source, places = self._source, self._replica.places
+        indistinct = not self.complete or self._copy.source_compacted
         seen: Counter[Hashable] = Counter()
         copies: list[int | None] = []
         for fingerprint in source.fingerprints[self._first :]:
             seen[fingerprint] += 1
             found, rank = places.get(fingerprint, ()), seen[fingerprint]
-            unknown = (not self.complete or self._copy.source_compacted) and len(source.places[fingerprint]) > 1
+            unknown = indistinct and len(source.places[fingerprint]) > 1
             copies.append(None if unknown else found[rank - 1] if rank <= len(found) else _MISSING)
         return copies
 

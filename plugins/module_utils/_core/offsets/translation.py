@@ -137,6 +137,12 @@ class Copy:
     replica_kept_from: int | None = None
 
     @cached_property
+    def last_copies(self) -> list[int]:
+        """For each source record, the replica index of the last record that equals it; -1: there is none."""
+        places = self.replica.places
+        return [places[content][-1] if content in places else -1 for content in self.source.fingerprints]
+
+    @cached_property
     def missing(self) -> MissingCopies:
         """Where copies of the records that were read are missing."""
         return MissingCopies(self)
@@ -408,14 +414,13 @@ def _counted_reverse(commit: int, copy: Copy) -> Translated:
     needed = found.offset if found.needed is None else found.needed
     gone = skipped_reverse(commit, needed, copy)
     missing = copy.missing.missing_reverse(found.offset)
+    without_original = copy.missing.without_original(commit)
     found = replace(
         found,
         hazards=copy.hazards,
         # Without all copies, one that was not read or has expired looks like a missing one.
-        skips=gone.plus(Skips(len(missing) if copy.missing.complete else 0, len(missing))).plus(
-            Skips(0, copy.missing.without_original(commit))
-        ),
-        without_original=copy.missing.without_original(commit),
+        skips=gone.plus(Skips(len(missing) if copy.missing.complete else 0, len(missing) + without_original)),
+        without_original=without_original,
         needed=needed,
         missing=joined(missing),
     )
@@ -477,9 +482,9 @@ def _by_tail(commit: int, copy: Copy) -> Translated | None:
     read = replica.begin <= commit and copy.tail_read
     if not read or copy.replica_compacted or commit < copy.replica_start or copy.last_replicated_offset is None:
         return None
-    low = replica.below(commit)
+    low, last = replica.below(commit), copy.last_copies
     for index in range(source.below(copy.last_replicated_offset + 1) - 1, source.below(copy.first) - 1, -1):
-        if not replica.holds(source.fingerprints[index], low, len(replica.offsets)):
+        if last[index] < low:
             return Translated(source.offsets[index] + 1, "end" if low == len(replica.offsets) else "tail", -1)
     return None
 
