@@ -272,7 +272,9 @@ class Tally:
             if not tail and not made.in_unfound(commit):
                 self.refused.append(text)
             return
-        if tail and found.method not in ("cut", "end") and not made.in_unfound(commit):
+        # At the first offset of a tail the group has read none of it. Content may show that, too (R45).
+        inside = tail and made.in_tail(commit - 1)
+        if inside and found.method not in ("cut", "end") and not made.in_unfound(commit):
             self.guessed.append(text)
         # The group read to the end, although the records after its offset expired: that counts as lost where the group
         # is.
