@@ -31,8 +31,7 @@ options:
       - C(policy) is V(default) (replicas are prefixed with the source alias) or V(identity) (replicas have the name of
         their original). It defaults to V(default). C(separator) is C(replication.policy.separator) and defaults to
         V(.).
-      - C(local_groups) lists groups that work on both clusters and never move. C(drop) lists topics and groups that may
-        leave the pair.
+      - C(drop) lists topics and groups that may leave the pair.
       - C(accept_foreign_writers) lists topics whose replicas may hold records that the flow did not write.
       - C(home) is the alias where the applications of a new pair live. It defaults to the first cluster.
       - C(name) is the name of the pair in the journal. It defaults to both aliases in alphabetical order, joined by a

@@ -16,6 +16,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.presynced import write_presynced
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_active_info, dr_journal, kafka_topic
@@ -174,7 +175,17 @@ def test_presynced_offsets_in_the_state_topic_show_that_a_pair_is_not_new(pair: 
     pair.make(pair.state, **{"cleanup.policy": "compact"})
     kafkas = {alias: Kafka(pair.servers(alias), {}, 15.0) for alias in pair.clusters}
     row = {"group": pair.group, "topic": pair.topic, "partition": 0, "offset": 1, "left": 1}
-    write_presynced(kafkas, pair.state, (pair.name, "P"), (time.time(), None), [row], {pair.topic: "id"})
+    groups = {pair.group: [row]}
+    write_presynced(
+        kafkas,
+        pair.state,
+        (pair.name, "P"),
+        (time.time(), 0),
+        1,
+        groups,
+        {(Partition(pair.topic, 0), 1): []},
+        {pair.topic: "id"},
+    )
     asked = pair.active()
     assert (asked["error"]["code"], "reverse_checkpoint last committed offsets for P" in asked["msg"]) == (
         "active_side_unknown",

@@ -279,7 +279,8 @@ def test_a_presynced_offset_counts_only_while_the_record_before_it_is_the_same(s
     side.prepare(7, 7, leader_epoch=99)
     assert side.found()["offset"] == 0
     side.prepare(7, 7)
-    assert (side.found()["offset"], side.found()["method"]) == (8, "checkpoint")
+    # R39: the scheduled job found the group lower after that checkpoint.
+    assert (side.found()["offset"], side.found()["method"]) == (7, "presynced")
 
 
 def test_a_replica_that_was_cut_and_filled_again_does_not_keep_its_presynced_offsets(

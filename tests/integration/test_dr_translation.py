@@ -776,9 +776,10 @@ def lacking(lab: Any) -> Iterator[Bare]:
     request = urllib.request.Request(address, body, {"Content-Type": "application/json"}, method="PATCH")
     with urllib.request.urlopen(request, timeout=30) as answer:
         assert answer.status == 200
-    compact = {"cleanup.policy": "compact", "segment.ms": 100, "min.cleanable.dirty.ratio": 0.01}
-    configure(made, compact)
-    made.pair.flow(made.there, "running")
+    configure(made, {"segment.ms": 100})
+    # Otherwise MirrorMaker 2 sets it back to the source's value at once.
+    settings = {"refresh.topics.interval.seconds": 1, "heartbeats.replication.enabled": False}
+    made.pair.flow(made.there, "running", source_settings={**settings, "sync.topic.configs.enabled": False})
     for partition, until in ((0, LAST - SET_TO), (1, LAST - COUNT)):
         made.pair.send(p, main, partition, until)
     made.pair.wait_replicated(made.there)
@@ -787,6 +788,8 @@ def lacking(lab: Any) -> Iterator[Bare]:
     def left() -> int:
         return len(made.pair.values(b, made.replica, 1, 0))
 
+    # A compacted topic accepts no record without a key, so the flow is stopped meanwhile.
+    configure(made, {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": 0.01})
     assert wait_until(left, lambda count: count <= LAST - COUNT, Bounds(90, 0.5)).done
     configure(made, {"cleanup.policy": "delete", "segment.ms": None, "min.cleanable.dirty.ratio": None})
     yield made
@@ -813,16 +816,16 @@ def test_a_group_before_records_without_a_copy_starts_there_and_is_refused(lacki
 
 
 def test_every_offset_around_records_without_a_copy_reads_each_copy_of_an_unread_record(lacking: Bare) -> None:
-    at = range(0, LAST, 5)
+    # Compaction has removed the copies of the records before.
+    at = range(COUNT, LAST, 5)
     groups = lacking.groups(0, at)
     for group in groups:
         lacking.pair.group(lacking.p, {(lacking.pair.main, 1): LAST}, group)
     rows = lacking.offsets(groups, 0, group_lag="reread", accept_skips=list(groups))
-    missing = {commit: max(0, SET_TO - max(commit, COUNT)) for commit in at}
-    first = {commit: commit if commit < COUNT else max(COUNT, commit - (SET_TO - COUNT)) for commit in at}
-    assert {
-        commit: (row["offset"], row["skips"]["at_least"], row["skips"]["at_most"]) for commit, row in rows.items()
-    } == {commit: (first[commit], missing[commit], missing[commit]) for commit in at}
+    missing = {commit: max(0, SET_TO - commit) for commit in at}
+    wanted = {commit: (max(COUNT, commit - (SET_TO - COUNT)), missing[commit], missing[commit]) for commit in at}
+    found = {commit: (row["offset"], row["skips"]["at_least"], row["skips"]["at_most"]) for commit, row in rows.items()}
+    assert found == wanted
     assert {commit for commit, row in rows.items() if row["quality"] == "exact"} == {
         commit for commit in at if not missing[commit]
     }
@@ -1027,4 +1030,5 @@ def test_a_lost_state_topic_does_not_mean_that_no_tail_was_replayed(replayed: La
     assert [offset for offset, _rereads in across(replayed, b, p, [20, 35], barrier=False, **lost)] == [0, 0]
     # An earlier topic of that name was replayed.
     other = {f"{p}->{b}": {replayed.main: {"0": "AAAAAAAAAAAAAAAAAAAAAA"}}}
-    assert across(replayed, p, b, [20], state_topic=lost["state_topic"], replays=other) == [(20, 0)]
+    with pytest.raises(AssertionError, match="offsets 30 to 39 of the source have no copy"):
+        across(replayed, p, b, [20], state_topic=lost["state_topic"], replays=other)

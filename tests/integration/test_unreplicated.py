@@ -192,7 +192,7 @@ def test_a_stored_offset_makes_reading_unnecessary(flow: LabFlow) -> None:
     # With one more record it must read: that record is not stored, and the last record of the replica is no copy.
     flow.send("4-more")
     row = flow.count(3)
-    assert (row.least, row.most, row.since) == (0, 1, flow.at(4))
+    assert (row.least, row.most, row.event_time) == (0, 1, flow.at(4))
     assert "was not found on the source" in row.reason
     assert "stored offset 3" in row.reason
 
@@ -232,7 +232,7 @@ def test_many_equal_records_give_a_range(flow: LabFlow) -> None:
     flow.send("0-first", *["1-same"] * 6, "2-last")
     flow.send("0-first", *["1-same"] * 2, copy=True)
     row = flow.count()
-    assert (row.least, row.most, row.since) == (1, 6, flow.at(1))
+    assert (row.least, row.most, row.event_time) == (1, 6, flow.at(1))
     assert row.reason == "several source records equal the replica's last record"
     # The stored offset of the flow makes the range smaller.
     assert seen(flow.count(2))[:2] == (1, 5)
@@ -248,7 +248,7 @@ def test_a_flow_that_sends_again_has_not_lost_the_records_it_had_sent(flow: LabF
     flow.send(*numbers(0, 8))
     flow.send(*numbers(0, 6), *numbers(2, 4), copy=True)
     row = flow.count(1)
-    assert (row.least, row.most, row.since) == (0, 4, flow.at(4))
+    assert (row.least, row.most, row.event_time) == (0, 4, flow.at(4))
     assert "has some of the records that follow" in row.reason
     flow.send(*numbers(4, 7), copy=True)
     assert seen(flow.count(1)) == (1, 1, "")
@@ -269,7 +269,7 @@ def test_with_one_topic_only_records_written_after_the_cut_are_unreplicated(lab:
     # A tail that was left there and is only on the other cluster.
     flow.send("2-tail", copy=True)
     row = flow.count(cut - 1)
-    assert (row.least, row.most, row.since) == (0, 2, flow.at(3))
+    assert (row.least, row.most, row.event_time) == (0, 2, flow.at(3))
     assert "was not found on the source" in row.reason
     # The flow continues after it.
     flow.send("3-record", copy=True)
@@ -293,7 +293,7 @@ def test_if_content_is_ambiguous_the_stored_offset_bounds_the_count(flow: LabFlo
     }[case]
     for last_replicated_offset, most in ((None, 4 if case == "expired on the source" else 8), (4, 3)):
         row = flow.count(last_replicated_offset)
-        assert (row.least, row.most, row.since) == (0, most, flow.at(8 - most)), row
+        assert (row.least, row.most, row.event_time) == (0, most, flow.at(8 - most)), row
         assert counts in row.reason
 
 
@@ -303,7 +303,7 @@ def test_a_last_record_that_compaction_removed_on_the_source_is_not_found(flow: 
     flow.send("0-kept", "2-newer", "3-other")
     flow.send("0-kept", "1-older", copy=True)
     row = flow.count(0)
-    assert (row.least, row.most, row.since) == (0, 2, flow.at(2))
+    assert (row.least, row.most, row.event_time) == (0, 2, flow.at(2))
     assert "compacted" in row.reason
 
 
@@ -317,7 +317,7 @@ def test_records_beyond_the_reading_budget_are_bounded_by_offsets(flow: LabFlow)
     assert seen(flow.count()) == (502, 502, "")
     # The time is over at once: no record was read, and everything after the stored offset may be unreplicated.
     row = flow.count(5, Budget(seconds=0.0))
-    assert (row.least, row.most, row.since) == (0, 504, None)
+    assert (row.least, row.most, row.event_time) == (0, 504, None)
     assert "within the read limit" in row.reason
 
 

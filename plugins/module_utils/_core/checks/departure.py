@@ -54,9 +54,10 @@ def judge_departure(
     unclear += sorted(f'"{group}" (no committed offsets in the barrier)' for group in states.keys() - before.keys())
     if unclear:
         return Finding(UNKNOWN, f"it is unknown whether these groups are at work on {left}: {first_few(unclear)}")
-    return Finding(
-        PROVEN, f"{len(states)} groups have no members on {left} and have committed nothing there since the barrier"
-    )
+    committed = "have committed nothing there since the barrier"
+    if changed:
+        committed = "have committed only on topics that group sync writes to"
+    return Finding(PROVEN, f"{len(states)} groups have no members on {left} and {committed}")
 
 
 def together(looks: Sequence[Mapping[str, Any] | None]) -> Finding:

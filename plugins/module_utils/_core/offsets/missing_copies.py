@@ -85,9 +85,11 @@ class MissingCopies:
         if unread <= 0 or (read and replica.begin <= offset and copy.tail_read):
             return 0
         kept = copy.replica_kept_from is not None and copy.replica_kept_from <= offset
+        # Markers of transactions take offsets of the replica, as copies do.
+        dense = replica.begin <= offset and len(replica.offsets) - replica.below(offset) == replica.end - offset > 0
         first = source.below(low)
         begin = source.offsets[first] if source.begin <= low and first < len(source.offsets) else low
-        return 0 if kept and copy.replica_end - offset == low + unread - begin else unread
+        return 0 if kept and dense and copy.replica_end - offset == low + unread - begin else unread
 
     @cached_property
     def _ranks(self) -> list[int]:

@@ -308,7 +308,7 @@ def _with_own(found: TargetOffset, own: OwnOffset, left: int | None) -> TargetOf
     """``found`` with the reason why the group does not start at its own earlier offset, if that is higher."""
     if found.offset is None or own.offset <= found.offset:
         return found
-    if not own.binding.holds:
+    if not own.binding.holds and found.quality != "exact":
         why = f"is not used: {own.binding.reason}"
     elif left is not None and own.arrived is not None and left < own.arrived:
         why = f"does not count: the group was set back since, from {own.arrived} to {left} on the replica"

@@ -259,7 +259,8 @@ def _with_later_parts(found: Translated, copy: Copy) -> Translated:
 
 def _clamped_forward(commit: int, copy: Copy) -> Translated:
     if not copy.same_topics:
-        span = copy.replica_end - copy.replica_start
+        # A group that has read nothing reads nothing again.
+        span = copy.replica_end - copy.replica_start if commit else 0
         skips = skipped_forward(commit, copy.replica_start, copy.replica_first, copy)
         return Translated(copy.replica_start, "start", span, hazards=copy.hazards, skips=skips)
     found = replace(_bounded_forward(commit, copy), hazards=copy.hazards)

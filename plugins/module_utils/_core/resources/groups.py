@@ -65,8 +65,8 @@ UNDESCRIBED = "UNDESCRIBED"
 _UNDESCRIBED = "members unknown: not a classic or consumer group"
 # Every other state is active, also UNKNOWN: groups of the new protocol report UNKNOWN while they rebalance.
 IDLE_STATES = ("EMPTY", ABSENT)
-# Members of the classic protocol are assigned nothing meanwhile.
-REBALANCING_STATES = ("PREPARING_REBALANCING", "COMPLETING_REBALANCING")
+# Members of the classic protocol are assigned nothing meanwhile; groups of the new protocol report UNKNOWN.
+REBALANCING_STATES = ("PREPARING_REBALANCING", "COMPLETING_REBALANCING", "UNKNOWN")
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,8 @@ __all__ = ["StatusRequest", "flow_row", "group_rows", "judged_flows", "status"]
 # Seconds within which a flow must show progress between two observations. A slow network may need all of them.
 _MOVING_LIMIT = 3.0
 _STEP = 0.25
+# The same, for flows whose heartbeats are stored once a minute.
+_SLOW_LIMIT, _SLOW_STEP = 10.0, 2.0
 _NO_HEARTBEAT = (
     "no record waits to be replicated and no heartbeat arrived between two observations: the flow may be dead or idle"
 )
@@ -333,7 +335,9 @@ def judged_flows(
     def over(_judged: list[tuple[FlowObservation, Finding]]) -> bool:
         return not pending or (not idle and time.monotonic() - began >= moving_limit)
 
-    return wait_until(observe, over, Bounds(limit, _STEP)).state
+    # Where a heartbeat takes a minute, each observation need not be a quarter of a second after the last one.
+    step = _STEP if limit <= _SLOW_LIMIT else _SLOW_STEP
+    return wait_until(observe, over, Bounds(limit, step)).state
 
 
 def _alive(before: FlowObservation, after: FlowObservation) -> set[Partition]:

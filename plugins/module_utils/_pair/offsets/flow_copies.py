@@ -30,6 +30,8 @@ __all__ = ["FlowCopies"]
 _WIDTHS = (16, 200, 2000)
 # Reading this many records in between is faster than another round.
 _GAP = 1000
+# Most records that are compared to look for missing copies. The reader keeps about 400 bytes of each.
+_COMPARED = 1_000_000
 Rule = Callable[[int, Copy], Translated]
 Translations = dict[PartitionOffset, Translated]
 
@@ -108,37 +110,46 @@ class FlowCopies:
             )
             for key, offsets in doubtful.items()
         }
+        if _size(spans) > _COMPARED:
+            # Too many to keep. What was not seen is counted; only what is certainly gone is compared.
+            gone = _those(doubtful, lambda key, offset: not translations[key, offset].skips.exact)
+            spans = {key: of_key for key, of_key in spans.items() if key in gone}
         self._try(spans, bounds, rule, translations)
         self._count_unseen(doubtful, bounds, translations)
         return translations
 
     def _count_unseen(
         self,
-        offsets: Mapping[Partition, Iterable[int]],
+        offsets: Mapping[Partition, Sequence[int]],
         bounds: Mapping[Partition, LogBounds],
         translations: Translations,
     ) -> None:
-        """Count the unread records on both clusters where there are too many to compare them (R36)."""
-        unseen = {
-            (key, commit): translations[key, commit]
-            for key, commits in offsets.items()
-            for commit in commits
-            if translations[key, commit].unseen
-        }
-        for (key, commit), translated in unseen.items():
-            log = bounds[key]
-            last_replicated_offset = log.last_replicated_offset or 0
-            unread = (last_replicated_offset + 1 - translated.unseen, min(last_replicated_offset + 1, log.source[1]))
-            copies = self._reader.count(
-                self.topics.target, self.topics.replica(key), (translated.offset, log.replica[1])
-            )
-            # Every offset of the source may be a record.
-            records = unread[1] - unread[0]
-            if copies < records:
-                records = self._reader.count(self.topics.source, key, unread)
-            lacking = max(0, records - copies)
-            skips = translated.skips.plus(Skips(lacking, records if lacking else 0))
-            translations[key, commit] = replace(translated, unseen=0, skips=skips)
+        """Count the unread records on both clusters where there are too many to compare them (R36).
+
+        In rounds, with one offset of each partition: a consumer reads one part of a partition at a time.
+        """
+        unseen = _those(offsets, lambda key, offset: translations[key, offset].unseen > 0)
+        for number in range(max((len(of_key) for of_key in unseen.values()), default=0)):
+            now = {key: of_key[number] for key, of_key in unseen.items() if number < len(of_key)}
+            translations.update(self._count_round({place: translations[place] for place in now.items()}, bounds))
+
+    def _count_round(self, unseen: Translations, bounds: Mapping[Partition, LogBounds]) -> Translations:
+        unread, copies = {}, {}
+        for (key, _commit), translated in unseen.items():
+            end = (bounds[key].last_replicated_offset or 0) + 1
+            unread[key] = end - translated.unseen, min(end, bounds[key].source[1])
+            copies[self.topics.replica(key)] = translated.offset, bounds[key].replica[1]
+        found = self._reader.count(self.topics.target, copies)
+        # Every offset of the source may be a record.
+        records = {key: high - low for key, (low, high) in unread.items()}
+        short = {key: unread[key] for key, count in records.items() if found[self.topics.replica(key)] < count}
+        records |= self._reader.count(self.topics.source, short)
+        counted: Translations = {}
+        for place, translated in unseen.items():
+            lacking = max(0, records[place[0]] - found[self.topics.replica(place[0])])
+            skips = translated.skips.plus(Skips(lacking, records[place[0]] if lacking else 0))
+            counted[place] = replace(translated, unseen=0, skips=skips)
+        return counted
 
     def _try(
         self,
@@ -196,6 +207,11 @@ def _those(
     """Return the partitions and offsets for which ``holds`` is true."""
     selected = {key: [offset for offset in of_key if holds(key, offset)] for key, of_key in offsets.items()}
     return {key: of_key for key, of_key in selected.items() if of_key}
+
+
+def _size(spans: Mapping[Partition, Iterable[Span]]) -> int:
+    """Return how many offsets the spans have on both clusters."""
+    return sum(high - low for of_key in spans.values() for span in of_key for low, high in (span.source, span.replica))
 
 
 def _is_clear(translated: Translated) -> bool:

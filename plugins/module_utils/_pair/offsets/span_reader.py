@@ -13,7 +13,7 @@ from functools import partial
 
 from ..._core.errors import DrError
 from ..._core.offsets.spans import Span
-from ..._core.partition import Partition, Range, Ranges
+from ..._core.partition import Partition, Ranges
 from ..._kafka.records import BLOCKED, EXHAUSTED, RangeRead, Reading, read_ranges
 from ..connections.clusters import both
 from ..observation.pair import ISOLATION
@@ -47,12 +47,12 @@ class SpanReader:
             for key, span in now.items():
                 yield key, span, source_reads[key], replica_reads[topics.replica(key)]
 
-    def count(self, alias: str, key: Partition, span: Range) -> int:
-        """Return the number of data records in a part of a log."""
-        reading = Reading(ISOLATION, last_only=True, digests=True, timeout=_COUNTING_SECONDS)
-        read = self._require(alias, read_ranges(self._topics.pair.kafka[alias], {key: span}, reading))[key]
-        self.records += read.count
-        return read.count
+    def count(self, alias: str, spans: Ranges) -> dict[Partition, int]:
+        """Return the number of data records in a part of each log. Keeps no record."""
+        reading = Reading(ISOLATION, last_only=True, timeout=_COUNTING_SECONDS)
+        reads = self._require(alias, read_ranges(self._topics.pair.kafka[alias], spans, reading))
+        self.records += sum(read.count for read in reads.values())
+        return {key: read.count for key, read in reads.items()}
 
     def _ranges(self, alias: str, ranges: Ranges) -> dict[Partition, RangeRead]:
         reading = Reading(ISOLATION, digests=True, timeout=_SECONDS)
