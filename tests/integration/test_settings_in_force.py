@@ -115,7 +115,7 @@ class Flow:
         assert producer.flush(30) == 0
         assert wait_until(self.ends, lambda end: end > before, Bounds(40, 0.2, 40)).done
         ranges = log_ranges(self.kafka, {Partition(replica, 0)})
-        (record,) = last_data_records(self.kafka, ranges, "read_committed").values()
+        record = last_data_records(self.kafka, ranges, "read_committed")[Partition(replica, 0)]
         return None if record is None else record.value
 
     def ends(self) -> int:

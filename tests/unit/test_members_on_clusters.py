@@ -41,7 +41,9 @@ def clusters(monkeypatch: pytest.MonkeyPatch) -> None:
             raise DrError("not_authorized", "hidden from this account")
         return value
 
-    describe = lambda kafka, names: answer(kafka, {name: name in kafka.topics or None for name in names})  # noqa: E731
+    def describe(kafka: Any, names: Any) -> Any:
+        return answer(kafka, {name: name in kafka.topics or None for name in names})
+
     offsets = {"known_committed_offsets": lambda kafka, groups: answer(kafka, dict.fromkeys(groups, kafka.offsets))}
     monkeypatch.setattr(module, "describe_anew", describe)
     monkeypatch.setattr(module, "known_committed_offsets", offsets["known_committed_offsets"])

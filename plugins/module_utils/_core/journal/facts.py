@@ -40,7 +40,7 @@ class OwnOffsets:
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> OwnOffsets:
         """Read the facts of the barrier of that move."""
-        inexact = {(group, topic, number) for group, topic, number in facts.get("inexact") or ()}
+        inexact = set(map(tuple, facts.get("inexact") or ()))
         arrived: dict[str, dict[str, dict[str, int]]] = {}
         # Facts without the list do not show which offsets were exact.
         for group in facts.get("entered") or () if facts.get("inexact") is not None else ():
