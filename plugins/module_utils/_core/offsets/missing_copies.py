@@ -31,7 +31,7 @@ from ..partition import Range
 if TYPE_CHECKING:
     from .translation import Copy
 
-__all__ = ["MissingCopies", "kept_from", "ranges_text"]
+__all__ = ["MissingCopies", "kept_from", "ranges_text", "size"]
 
 _MISSING = -1
 _SHOWN = 3
@@ -142,7 +142,7 @@ class MissingCopies:
         equal = {content for content in following if len(self._source.places.get(content, ())) > 1}
         indexes = (index for content in equal for index in self._source.places[content] if index >= self._first)
         lowest = min(indexes, default=len(self._source.offsets))
-        return min(offset, *self._source.offsets[lowest : lowest + 1], offset)
+        return min([offset, *self._source.offsets[lowest : lowest + 1]])
 
     def missing_reverse(self, offset: int) -> list[int]:
         """Offsets below ``offset`` of the records up to N that have no copy."""
@@ -237,6 +237,11 @@ def kept_from(records: Iterable[tuple[int, bytes | None]]) -> int | None:
             return offset
         keys.add(key)
     return None
+
+
+def size(ranges: Iterable[Range]) -> int:
+    """How many offsets these ranges [begin, end) have together."""
+    return sum(high - low for low, high in ranges)
 
 
 def ranges_text(ranges: Sequence[Range]) -> str:

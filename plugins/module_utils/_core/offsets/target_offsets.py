@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 from ..partition import Range
 from .bindings import HELD, Binding
-from .missing_copies import ranges_text
+from .missing_copies import ranges_text, size
 from .skipped_records import NO_SKIPS, Skips
 from .tenures import TenurePlace
 from .translation import COMPACTED, Anchor, Translated
@@ -205,16 +205,12 @@ _REASONS = {
 def _unread_from(own: int, translated: Translated) -> Translated:
     """``translated`` without the missing records before ``own``, which the group has read on the original itself."""
     kept = tuple((max(low, own), high) for low, high in translated.missing if high > own)
-    read = _count(translated.missing) - _count(kept)
+    read = size(translated.missing) - size(kept)
     if not read:
         return translated
     skips = translated.skips
     most = None if skips.at_most is None else max(0, skips.at_most - read)
     return replace(translated, missing=kept, skips=Skips(max(0, skips.at_least - read), most))
-
-
-def _count(ranges: Sequence[Range]) -> int:
-    return sum(high - low for low, high in ranges)
 
 
 @dataclass(frozen=True)
@@ -255,7 +251,7 @@ def enter_original(
         reason = "its replica is read to the end, and the flow has passed the last record"
         found = TargetOffset(original.end, "end", "exact", 0, reason)
         missing = () if translated is None else translated.missing
-        return _skipping(found, Skips(_count(missing), _count(missing)), original.end, original.start, missing)
+        return _skipping(found, Skips(size(missing), size(missing)), original.end, original.start, missing)
     if own is not None and own.offset > original.end:
         reason = f"its earlier committed offset {own.offset} is past the log end {original.end}: the log was cut"
         return TargetOffset(None, "none", "none", None, reason)
@@ -291,8 +287,8 @@ def _own_or_translated(
 
 def _with_expired_at_most(most: int, translated: Translated) -> Skips:
     """The skips, of which at most ``most`` have expired. The others lack a copy or an original in between (R36)."""
-    skips, between = translated.skips, _count(translated.missing) + translated.without_original
-    known = min(skips.at_least, _count(translated.missing))
+    skips, between = translated.skips, size(translated.missing) + translated.without_original
+    known = min(skips.at_least, size(translated.missing))
     expired = Skips(skips.at_least - known, None if skips.at_most is None else max(0, skips.at_most - between))
     return expired.capped(most).plus(Skips(known, between))
 

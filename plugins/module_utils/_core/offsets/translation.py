@@ -37,7 +37,7 @@ from functools import cached_property
 
 from ..partition import Range
 from .internal_records import OffsetSync
-from .missing_copies import MissingCopies
+from .missing_copies import MissingCopies, size
 from .skipped_records import NO_SKIPS, Skips, skipped_forward, skipped_reverse
 
 __all__ = [
@@ -229,8 +229,7 @@ class Translated:
     def lacking(self, missing: Iterable[Range]) -> Translated:
         """The same, with more unread records that have no copy, each a range of source offsets."""
         more = tuple(missing)
-        count = sum(high - low for low, high in more)
-        return replace(self, missing=self.missing + more, skips=self.skips.plus(Skips(count, count)))
+        return replace(self, missing=self.missing + more, skips=self.skips.plus(Skips(size(more), size(more))))
 
 
 def joined(offsets: Iterable[int]) -> tuple[Range, ...]:
