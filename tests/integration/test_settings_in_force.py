@@ -131,7 +131,9 @@ class Flow:
     def problems(self) -> list[str]:
         """Why a move would be refused, as far as the flow is concerned."""
         params = {"clusters": self.clusters, "topics": [self.topic], "flows": [{"source": P, "target": B}]}
-        status = run_module(dr_status_info, as_pair(params))["status"]
+        told = run_module(dr_status_info, as_pair(params))
+        assert told["rc"] == 0, told
+        status = told["status"]
         journal = {"active": P, "run": None, "interrupted": False}
         found: list[str] = judge_cutover(status, journal, "cutoff", B)["problems"]
         return found
