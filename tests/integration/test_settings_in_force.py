@@ -30,7 +30,8 @@ from lab.lab import Lab
 
 pytestmark = pytest.mark.integration
 
-P, B = "SP", "SB"
+# Not the aliases of another test of the same lab, whose internal topics these would be.
+P, B = "WP", "WB"
 NAMES = {part: connector_name(P, B, part) for part in ("source", "checkpoint", "heartbeat")}
 WORKER_FILE = """
 producer.acks=1
@@ -97,7 +98,9 @@ class Flow:
         """The values that the worker logged when the task's producer started last."""
         log = Path(self.lab.paths.part("B", "connect").log).read_text(errors="replace")
         found = [
-            dict(re.findall(r"^\t(\S+) = (.*)$", block, re.MULTILINE)) for block in log.split("ProducerConfig values:")
+            # Up to the first line of something else, which may be the values of a consumer.
+            dict(re.findall(r"^\t(\S+) = (.*)$", block.split("\n\n")[0], re.MULTILINE))
+            for block in log.split("ProducerConfig values:")
         ]
         name = f"connector-producer-{NAMES[part]}-0"
         last = [config for config in found if config.get("client.id") == name][-1:]
