@@ -30,6 +30,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.cutover_
 from disasters import PARTS, give_back, lose  # noqa: E402 - beside the path above
 from frozen import Frozen, another_controller, undecided_run, wake  # noqa: E402 - beside the path above
 from hurts import delete_topic, hold_copies  # noqa: E402 - beside the path above
+from interrupted import end_all_on_signals  # noqa: E402 - beside the path above
 from kills import NO_RETURN, beginning, disturbed, kill, outwait, playbooks_alive  # noqa: E402 - beside the path above
 from kube_apiserver import missing  # noqa: E402 - beside the path above
 from kube_faults import AWAY, FROZEN, PAUSED, RESTARTED, late  # noqa: E402 - beside the path above
@@ -454,4 +455,5 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
+    end_all_on_signals()
     sys.exit(main())

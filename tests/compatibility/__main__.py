@@ -27,6 +27,7 @@ sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "roles/lab/fi
 
 from compatibility import FAILED, LIBRARIES, NEWEST, ROWS, Libraries, Versions, run_row  # noqa: E402 - the path above
 from compatibility_page import LIBRARY_RESULTS, PAGE, RESULTS, merged, page, read  # noqa: E402
+from interrupted import end_all_on_signals  # noqa: E402
 from scenario import Scenario  # noqa: E402
 
 FOLDER = ROOT / "build" / "compatibility"
@@ -118,4 +119,5 @@ def _of_pyenv(version: str) -> str | None:
 
 
 if __name__ == "__main__":
+    end_all_on_signals()
     sys.exit(main())

@@ -22,6 +22,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+from interrupted import end_all_on_signals
 from scenario import ROOT, Scenario, ScenarioError, totals
 from tamper import flip
 
@@ -204,4 +205,5 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
+    end_all_on_signals()
     sys.exit(main())
