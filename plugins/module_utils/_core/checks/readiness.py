@@ -777,8 +777,9 @@ CHECKS = (
         "partitions",
         "Do topics have the same number of partitions on both clusters?",
         _partitions,
-        "Add the missing partitions (kafka_topic), then run enable. Kafka cannot remove partitions: if a replica has"
-        " too many, delete it, and enable creates it again.",
+        "Set the larger count as partitions of the topic in kafka_dr_topics, then run the playbook enable: it adds the"
+        " missing partitions. Kafka cannot remove partitions: if a replica has too many, delete it, and enable creates"
+        " it again.",
         ("topics",),
     ),
     Check(
