@@ -13,8 +13,8 @@ version_added: 1.0.0
 description:
   - C(roles/topics/tasks/main.yml), C(roles/replication/tasks/enable_journal.yml),
     C(roles/replication/tasks/enable_record.yml) and C(roles/replication/tasks/hold.yml) call this module.
-  - Finds topics with more partitions than in the inventory, replicas that are larger than their originals, and topics that were
-    deleted and created again since the journal recorded their ids.
+  - Finds topics with more partitions than in the inventory, replicas that are larger than their originals, and topics
+    that were deleted and created again since the journal recorded their ids.
   - With O(hold), returns which retention settings to record and to set.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec

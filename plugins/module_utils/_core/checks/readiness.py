@@ -928,8 +928,9 @@ CHECKS = (
         "foreign_writes",
         "Are the flows the only writers of their replicas?",
         _foreign_writes,
-        "Stop the other writer: its records are never replicated back. To continue anyway, set"
-        " kafka_dr_accept_foreign_writers.",
+        "If a record is named that the source does not have, stop the other writer: its records are never replicated"
+        " back. To continue anyway, set kafka_dr_accept_foreign_writers. If a replica could not be compared, no writer"
+        " is known: the answer changes when the flow has replicated a record into it.",
         ("flow", "workers_from", "partitions"),
     ),
     Check(
