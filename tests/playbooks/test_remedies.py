@@ -223,7 +223,7 @@ def abandoned(pair: BreakablePair) -> None:
     pair.scenario.playbook("abandon", CONFIRM)
 
 
-def copied_again(pair: BreakablePair) -> None:
+def replicated_again(pair: BreakablePair) -> None:
     """The idle original on B is the source of the replica on P."""
     pair.scenario.playbook("disable", CONFIRM)
     remove(pair, "P", "B.Payments")
@@ -347,7 +347,7 @@ REMEDIES: dict[str, Case] = {
         {"topic_ids"},
         done(created_again),
         ("Run disable, delete the replica, and run enable with kafka_dr_copy_again",),
-        copied_again,
+        replicated_again,
         {"group_offsets"},
     ),
     "a group reads another topic": Case(

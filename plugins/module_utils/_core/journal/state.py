@@ -180,10 +180,10 @@ def _enabled(state: JournalState, event: Event) -> None:
     state.active = event.data["active"] if adopted else state.active or event.data["active"]
     state.tenure = event.epoch if adopted else state.tenure
     state.left = {alias: _of_same_topics(facts, alias, state.topic_ids, ids) for alias, facts in state.left.items()}
-    state.unreplicated_below = {
-        alias: {replica: below for replica, below in floors.items() if replica not in _other(alias, state.topic_ids, ids)}
-        for alias, floors in state.unreplicated_below.items()
-    }
+    for alias, floors in state.unreplicated_below.items():
+        other = _other(alias, state.topic_ids, ids)
+        same = {replica: below for replica, below in floors.items() if replica not in other}
+        state.unreplicated_below = {**state.unreplicated_below, alias: same}
     state.topics, state.groups = event.data.get("topics", state.topics), event.data.get("groups", state.groups)
     state.cluster_ids = event.data.get("cluster_ids", state.cluster_ids)
     state.topic_ids = ids

@@ -86,7 +86,7 @@ def rebuild(request: RebuildRequest, check: bool) -> Result:
         _require_empty(request.pair, clusters)
         result.warnings = _unfinished_replays(request.pair, clusters)
         loss = (state.left.get(clusters.lost) or {}).get("loss")
-        result.extra["lost"] = loss_lines(loss) if loss else []
+        result.extra["lost"] = loss_lines(loss, final=True) if loss else []
         result.outcomes = _copy_rights(request, clusters, check)
         result.failure = failure_of(result.outcomes, clusters.new.bootstrap_servers)
         result.extra["rights"] = len(result.outcomes)
