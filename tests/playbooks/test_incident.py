@@ -99,7 +99,7 @@ def test_each_command_of_the_page_works_as_written(incident: Incident) -> None:
     assert (checks["cluster_from"], checks["workers_to"]) == ("NO", "YES")
     shown, done = section(2).split("```")[1].strip().splitlines()[1:]
     incident.follow(shown)
-    assert "completed" in incident.follow(done)["output"]
+    assert f"MOVED to {safe}" in incident.follow(done)["output"]
     pair.traffic(1000)
 
     lab.start(lost, "broker")
@@ -124,7 +124,7 @@ def test_each_command_of_the_page_works_as_written(incident: Incident) -> None:
 
     answered = wait_until(lambda: not_yes(pair), lambda found: not found, Bounds(120, 1.0))
     assert answered.done, answered.state
-    assert "completed" in incident.follow(page[6])["output"]
+    assert f"MOVED to {lost}" in incident.follow(page[6])["output"]
     pair.traffic(1000)
     pair.stop()
     counted = totals(pair.check())

@@ -158,7 +158,9 @@ def counts(**aliases: int | None) -> dict[str, list[dict[str, Any]]]:
         (counts(P=4, B=None), '"T": 3 in the inventory, 4 on P (set partitions to 4)'),
     ],
 )
-def test_more_partitions_than_declared_are_reported_with_the_count_to_declare(found: dict[str, list[dict[str, Any]]], problem: str | None) -> None:
+def test_more_partitions_than_declared_are_reported_with_the_count_to_declare(
+    found: dict[str, list[dict[str, Any]]], problem: str | None
+) -> None:
     """R8: partition counts are equal on both clusters."""
     wanted = [{"name": "T", "partitions": 3}]
     assert layout.unequal_partitions(found, wanted) == ([problem] if problem else [])
