@@ -36,6 +36,7 @@ import srm  # noqa: E402
 import topics  # noqa: E402
 import translate  # noqa: E402
 
+import ending  # noqa: E402
 from lab.ivy import KAFKA_VERSION  # noqa: E402 - the lab is a program of its role
 from lab.jars import default_cache  # noqa: E402
 from lab.lab import Lab  # noqa: E402
@@ -226,4 +227,4 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

@@ -44,7 +44,7 @@ def measure(folder: Path, say: Say = lambda text: None) -> list[dict[str, Any]]:
         found = [observe(pair, wanted) for _run in range(RUNS)]
         requests, module_seconds = ask(pair, wanted)
     finally:
-        pair.playbook("lab_down", {"lab_dir": str(pair.folder), "lab_wipe": True})
+        pair.lab_down(wipe=True)
         # 24,000 sparse index files.
         shutil.rmtree(pair.folder)
     figures = [

@@ -76,7 +76,7 @@ def _measure(folder: Path, size: Size, say: Say) -> dict[str, float]:
             _procedures(pair, size, wanted, figures)
         figures["controller_mib"] = peak[0]
     finally:
-        pair.playbook("lab_down", {"lab_dir": str(pair.folder), "lab_wipe": True})
+        pair.lab_down(wipe=True)
     shutil.rmtree(folder)  # Of a failure, the logs remain.
     return figures
 

@@ -26,6 +26,7 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "roles/lab/files", "build/collections")]
 
+import ending  # noqa: E402 - beside the path above
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.cutover_types import CUTOVER_TYPES  # noqa: E402
 from disasters import PARTS, give_back, lose  # noqa: E402 - beside the path above
 from frozen import Frozen, another_controller, undecided_run, wake  # noqa: E402 - beside the path above
@@ -454,4 +455,4 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

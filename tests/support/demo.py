@@ -22,6 +22,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import ending
 from scenario import ROOT, Scenario, ScenarioError, totals
 from tamper import flip
 
@@ -204,4 +205,4 @@ def say(text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    ending.run(main)

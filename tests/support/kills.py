@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import ending
 from scenario import COLLECTION, Scenario
 
 # What a cutover of any type prints just after it has journaled the point of no return.
@@ -67,17 +68,26 @@ def disturbed(
     command = [program, f"{COLLECTION}.{playbook}", "-i", str(scenario.inventory), "-e", json.dumps(own)]
     log = scenario.logs / f"disturbed-{playbook}-{time.time_ns()}.log"
     with log.open("w") as output:
-        run = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=scenario.environment())
-        until = time.monotonic() + _LONGEST
-        while trigger not in log.read_text() and run.poll() is None:
-            assert time.monotonic() < until, f"{trigger} was not seen in {log}"
-            time.sleep(0.05)
-        due = time.monotonic() + delay
-        while time.monotonic() < due and run.poll() is None:
-            time.sleep(0.01)
-        if run.poll() is None:
-            act(run)
-        return run.wait(_LONGEST), log.read_text()
+        run = subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, env=scenario.environment(), start_new_session=True
+        )
+        with ending.ends_with_us(run):
+            return _disturb(run, log, trigger, act, delay)
+
+
+def _disturb(
+    run: subprocess.Popen[bytes], log: Path, trigger: str, act: Callable[[subprocess.Popen[bytes]], None], delay: float
+) -> tuple[int, str]:
+    until = time.monotonic() + _LONGEST
+    while trigger not in log.read_text() and run.poll() is None:
+        assert time.monotonic() < until, f"{trigger} was not seen in {log}"
+        time.sleep(0.05)
+    due = time.monotonic() + delay
+    while time.monotonic() < due and run.poll() is None:
+        time.sleep(0.01)
+    if run.poll() is None:
+        act(run)
+    return run.wait(_LONGEST), log.read_text()
 
 
 def playbooks_alive(scenario: Scenario) -> list[int]:

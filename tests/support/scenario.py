@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import ending
+
 if TYPE_CHECKING:
     from kube_lab import KubeLab
 
@@ -148,8 +150,14 @@ class Scenario:
         with (
             log.open("w") as output,
             subprocess.Popen(
-                command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=self.environment(), text=True
+                command,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                env=self.environment(),
+                text=True,
+                start_new_session=True,
             ) as process,
+            ending.ends_with_us(process),
         ):
             assert process.stdout is not None
             for line in process.stdout:
@@ -194,13 +202,26 @@ class Scenario:
         more = EMULATORS.get(self.engine, "")
         self.say(f"lab: two Kafka clusters and two Connect workers{more} are up ({done['seconds']:.0f} s)")
 
-    def lab_down(self) -> None:
-        """Stop everything that the lab started."""
+    def lab_down(self, wipe: bool = False) -> None:
+        """Stop everything that the lab started. If this program was interrupted, kill it."""
         try:
-            self.playbook("lab_down", {"lab_dir": str(self.folder)})
+            if ending.was_interrupted():
+                self._kill()
+            else:
+                self.playbook("lab_down", {"lab_dir": str(self.folder), "lab_wipe": wipe})
         finally:
             if self.kubernetes:
                 self.kubernetes.close()
+
+    def _kill(self) -> None:
+        from lab.lab import Lab
+
+        lab = Lab(self.folder, quiet=True)
+        running = [name.split() for name, part in lab.status()["parts"].items() if part["state"] != "stopped"]
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(lambda key: lab.kill(*key), running))
+        if (self.folder / "ledger" / "clients.json").exists():
+            self._all("stop", self.names(), "--kill", expect=(0, 3))
 
     @contextmanager
     def up(self) -> Iterator[Scenario]:
@@ -254,9 +275,9 @@ class Scenario:
         for role in ("processor", "consumer"):  # These may read records that a processor writes.
             self._all("stop", self.names(role), "--read", str(seconds))
 
-    def _all(self, verb: str, names: list[str], *options: str) -> None:
+    def _all(self, verb: str, names: list[str], *options: str, expect: tuple[int, ...] = (0,)) -> None:
         with ThreadPoolExecutor() as pool:
-            list(pool.map(lambda name: self.ledger(verb, name, *options), names))
+            list(pool.map(lambda name: self.ledger(verb, name, *options, expect=expect), names))
 
     def count(self, what: str) -> int:
         """The sum of one count over all clients that have it."""
