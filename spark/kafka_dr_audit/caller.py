@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""End with the program that started the audit, so that an audit nobody waits for does not occupy the machine."""
+"""End with the program that started the audit: an audit whose caller was killed would occupy the machine."""
 
 from __future__ import annotations
 
