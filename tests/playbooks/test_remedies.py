@@ -230,8 +230,8 @@ def replicated_again(pair: BreakablePair) -> None:
     pair.scenario.playbook("enable", {**CONFIRM, "kafka_dr_copy_again": ["Payments"]})
 
 
-def adopted(pair: BreakablePair) -> None:
-    pair.scenario.playbook("enable", {**CONFIRM, "kafka_dr_adopt": {"P->B": {"source": "third"}}})
+def stopped(pair: BreakablePair) -> None:
+    pair.connect("PUT", "B", "/third/stop")
 
 
 def topics(**partitions: int) -> list[dict[str, Any]]:
@@ -267,7 +267,7 @@ REMEDIES: dict[str, Case] = {
         {"flow_carries"}, configured(topics_exclude="Pay.*"), ("Run the playbook enable",), enable()
     ),
     "a run was killed": Case({"run"}, done(killed), ("undo it with the playbook abandon",), abandoned),
-    "the pair is disabled": Case({"journal"}, done(disabled), ("Run the playbook enable",), enable()),
+    "the pair is disabled": Case({"journal", "back"}, done(disabled), ("un the playbook enable",), enable()),
     "a topic joins": Case(
         {"topics"},
         inventory(topics=["Payments", "Extra"]),
@@ -340,8 +340,8 @@ REMEDIES: dict[str, Case] = {
     "another connector does the same": Case(
         {"flow_alone"},
         done(third_connector),
-        ("Name the other connector in kafka_dr_adopt and run enable",),
-        adopted,
+        ("stop it (PUT /connectors/NAME/stop)",),
+        stopped,
     ),
     "an original was created again": Case(
         {"topic_ids"},

@@ -851,9 +851,10 @@ CHECKS = (
         _in_no_flow(
             "rivals", '{flow}: "{found}" replicates the same topics', "no other connector replicates the same topics"
         ),
-        "Name the other connector in kafka_dr_adopt and run enable, which takes over its offsets (for a"
-        " KafkaMirrorMaker2, see docs/kubernetes.md first). If you only stop or delete one of the two, the other one"
-        " replicates every record again.",
+        "If the other connector was started beside the pair's, stop it (PUT /connectors/NAME/stop): the pair's"
+        " connector continues from its own offsets. If the other one has filled the replicas, name it in kafka_dr_adopt"
+        " and run enable, which takes over its offsets (for a KafkaMirrorMaker2, see docs/kubernetes.md first): the"
+        " pair's connector would replicate every record again.",
         ("workers_to", "workers_from", "topics", "journal"),
     ),
     Check(
