@@ -32,6 +32,7 @@ from ansible_collections.switchback.kafka_dr.tests.playbooks.test_readiness impo
     Observed,
     answers,
     configured,
+    following,
     foreign_writes,
     named,
     never_read,
@@ -520,6 +521,49 @@ def test_the_next_step_of_a_refusal_lets_enable_go_on(pair: BreakablePair, name:
     if "kafka_dr_drop" in more:
         # It joins again for the tests that follow.
         scenario.playbook("enable", CONFIRM)
+
+
+# ---- refusals of a move, as README lists them ----------------------------------------------------------------------
+
+UNTOUCHED = "Nothing was changed by this attempt"
+#: A defect, variables of the move, and what it says. The other sentences of README's "What it refuses" have tests in
+#: test_bad_input.py, test_absence.py, test_disaster.py, test_answers_again.py and test_evidence.py.
+MOVES: dict[str, tuple[Make, dict[str, Any], tuple[str, ...]]] = {
+    "replication makes no progress": (
+        configured(source_consumer_fetch_min_bytes="50000000", source_consumer_fetch_max_wait_ms="25000"),
+        {},
+        ("The flow P->B is", "no progress", UNTOUCHED),
+    ),
+    "a group has no committed offset": (
+        never_read,
+        {"kafka_dr_groups": ["settlement", "archive", "new"]},
+        ('The group "new" has no committed offset on any of its topics on P', UNTOUCHED),
+    ),
+    "another producer writes a replica": (
+        foreign_writes,
+        {},
+        ("the last record of P.Payments-0 on B", "is not in Payments on P", UNTOUCHED),
+    ),
+    "a higher committed offset on the cluster being entered": (
+        following,
+        {"kafka_dr_drain_groups_timeout": 1},
+        ("archive", "kafka_dr_lower", "The applications are back on P"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(MOVES))
+def test_a_move_refuses_what_readme_lists(pair: BreakablePair, name: str) -> None:
+    make, variables, says = MOVES[name]
+    with make(pair):
+        refused = pair.scenario.playbook("failover_cutoff", {"kafka_dr_confirm": "B", **variables}, expect=2)
+    output = " ".join(refused["output"].replace('\\"', '"').split())
+    for words in says:
+        assert words in output, refused["log"]
+    if UNTOUCHED in says:
+        assert refused["changed"] == 0
+    ready = until(pair.observe, lambda seen: "journal" not in named(seen) and "run" not in named(seen))
+    assert not {"journal", "run"} & set(named(ready)), named(ready)
 
 
 # ---- after a move --------------------------------------------------------------------------------------------------
