@@ -203,7 +203,7 @@ artifact: setup  ## the tarball in build/dist: its contents, Galaxy's importer, 
 integration: modules playbooks  ## each module and playbook on real clusters
 
 # Spark at size, and what the tests themselves stand on: minutes, and seldom touched.
-LONG := $(patsubst %,tests/integration/test_%.py,audit_corpus audit_cluster audit_input interrupted lab lab_secure srm_emulator)
+LONG := $(patsubst %,tests/integration/test_%.py,audit_corpus audit_cluster audit_input lab lab_secure srm_emulator)
 
 .PHONY: modules
 modules: setup

@@ -13,8 +13,8 @@ version_added: 1.0.0
 description:
   - C(roles/topics/tasks/main.yml), C(roles/replication/tasks/enable_journal.yml),
     C(roles/replication/tasks/enable_record.yml) and C(roles/replication/tasks/hold.yml) call this module.
-  - Finds topics whose partition counts differ, replicas that are larger than their originals, and topics that were
-    deleted and created again since the journal recorded their ids.
+  - Finds topics with more partitions than in the inventory, replicas that are larger than their originals, and topics
+    that were deleted and created again since the journal recorded their ids.
   - With O(hold), returns which retention settings to record and to set.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
@@ -62,7 +62,7 @@ EXAMPLES = r"""
     names: "{{ kafka_dr_pair.names }}"
   register: pair_topics
 
-- name: Require equal partition counts
+- name: Require that no topic has more partitions than in the inventory
   ansible.builtin.assert:
     that: pair_topics.unequal | length == 0
 """
@@ -84,7 +84,7 @@ topic_ids:
   type: dict
   sample: {P: {Payments: 1cXtYB3QQDuJ4ABiLBn6cA}, B: {P.Payments: 9kzq6cN6Rnm0fGmC2mCLTg}}
 unequal:
-  description: Topics whose partition counts differ from the inventory or between the clusters, in words.
+  description: Topics with more partitions than in the inventory, and the count to declare, in words.
   returned: success
   type: list
   elements: str

@@ -20,6 +20,7 @@ if not __package__:
     sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from kafka_dr_audit import plan
+from kafka_dr_audit.caller import end_with_caller
 from kafka_dr_audit.errors import AuditError
 from kafka_dr_audit.masking import masked, remember
 from kafka_dr_audit.progress import ProgressReporter
@@ -31,6 +32,8 @@ FREE_BYTES = 64 << 20
 
 def main(arguments: list[str] | None = None) -> int:
     options = _parser().parse_args(arguments)
+    if options.with_caller:
+        end_with_caller()
     progress = ProgressReporter(options.quiet)
     try:
         resources = Resources(options.master, options.driver_memory, options.jars, _conf(options.conf), options.records)
@@ -121,6 +124,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sample", type=int, default=20, help="number of differences of each class to list")
     parser.add_argument("--seed", type=int, help="seed of the fingerprints, random by default")
     parser.add_argument("--records", type=int, help="approximate number of records, to start faster if there are few")
+    parser.add_argument(
+        "--with-caller",
+        action="store_true",
+        help="end when standard input is closed, with the whole session; for a program that starts the audit",
+    )
     parser.add_argument("--quiet", action="store_true", help="write no progress to standard error")
     return parser
 

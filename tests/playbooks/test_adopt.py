@@ -29,6 +29,7 @@ from lab.lab import Lab
 from scenario import Scenario
 
 TOPIC, REPLICA, PARTITIONS = "Payments", "P.Payments", 12
+IDENTITY = "org.apache.kafka.connect.mirror.IdentityReplicationPolicy"
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 LEGACY = {"source": "legacy-mirror", "checkpoint": "legacy-checkpoints", "heartbeat": "legacy-heartbeats"}
 CLASSES = {part: f"Mirror{part.capitalize()}Connector" for part in LEGACY}
@@ -53,7 +54,7 @@ class Legacy:
         self.kafka = Kafka(self.servers["B"], {}, 15.0)
         self.sent: Counter[str] = Counter()
 
-    def start(self) -> None:
+    def start(self, **settings: str) -> None:
         common = {
             "source.cluster.alias": "P",
             "target.cluster.alias": "B",
@@ -67,6 +68,7 @@ class Legacy:
             "replication.factor": "1",
             "offset-syncs.topic.replication.factor": "1",
             "tasks.max": "2",
+            **settings,
         }
         for part, name in LEGACY.items():
             self.rest.create(name, {**common, "connector.class": CLASSES[part]}, "RUNNING")
@@ -103,18 +105,18 @@ class Legacy:
             ended.set()
             thread.join()
 
-    def replicated(self) -> int:
-        if describe(self.kafka, [REPLICA])[REPLICA] is None:
+    def replicated(self, replica: str = REPLICA) -> int:
+        if describe(self.kafka, [replica])[replica] is None:
             return 0
-        return sum(end - start for start, end in log_ranges(self.kafka, self.partitions()).values())
+        return sum(end - start for start, end in log_ranges(self.kafka, self.partitions(replica)).values())
 
     @staticmethod
-    def partitions() -> set[tuple[str, int]]:
-        return {(REPLICA, index) for index in range(PARTITIONS)}
+    def partitions(replica: str) -> set[tuple[str, int]]:
+        return {(replica, index) for index in range(PARTITIONS)}
 
-    def held(self) -> Counter[str]:
+    def held(self, replica: str = REPLICA) -> Counter[str]:
         """The records of the replica, each with the number of its copies."""
-        spans = log_ranges(self.kafka, self.partitions())
+        spans = log_ranges(self.kafka, self.partitions(replica))
         reads = read_ranges(self.kafka, spans, Reading(timeout=120.0))
         assert all(read.complete for read in reads.values())
         return Counter((record.value or b"").decode() for read in reads.values() for record in read.records)
@@ -136,7 +138,7 @@ def refused(pair: Scenario, variables: dict[str, Any], *texts: str, options: tup
         assert text in output
 
 
-def set_up(pair: Scenario) -> Legacy:
+def set_up(pair: Scenario, **settings: str) -> Legacy:
     """The old connectors run, and replicate one topic besides that of the inventory."""
     legacy = Legacy(pair)
     for name, partitions in ((TOPIC, PARTITIONS), ("Extra", 1)):
@@ -144,7 +146,7 @@ def set_up(pair: Scenario) -> Legacy:
     producer = Producer({"bootstrap.servers": legacy.servers["P"]})
     producer.produce("Extra", value="x")
     assert producer.flush(30) == 0
-    legacy.start()
+    legacy.start(**settings)
     return legacy
 
 
@@ -207,6 +209,51 @@ def test_a_flow_is_adopted_under_load_with_a_kill_at_each_step(tmp_path: Path) -
         rest.create("third", {**config, "name": "third"}, "RUNNING")
         row = readiness(pair)["flow_alone"]
         assert (row["answer"], '"third"' in row["found"]) == ("NO", True)
+
+
+def test_with_the_policy_identity_old_connectors_are_stopped_and_the_flow_starts_where_they_ended(
+    tmp_path: Path,
+) -> None:
+    """discover, the refusal of enable and that of kafka_dr_adopt say the same, which works."""
+    with Scenario(tmp_path, partitions=PARTITIONS, policy="identity").up() as pair:
+        legacy = set_up(pair, **{"replication.policy.class": IDENTITY})
+        legacy.send(Producer({"bootstrap.servers": legacy.servers["P"]}), "first", 3000)
+        pair.wait(lambda: legacy.replicated(TOPIC) >= 3000, 120, "the old connectors replicate")
+        draft = drafted(pair)
+        assert "kafka_dr_policy: identity" in draft
+        (todo,) = (line for line in draft.splitlines() if "stop legacy" in line)
+        assert all(name in todo for name in LEGACY.values()), todo
+        assert "kafka_dr_adopt" not in draft
+        refused(pair, ADOPT, "Stop the other connector, and remove kafka_dr_adopt")
+        next_step = "PUT /connectors/NAME/stop): legacy-mirror, legacy-checkpoints, legacy-heartbeats. Then start"
+        for options in (("--check",), ()):
+            refused(pair, CONFIRM, '"legacy-mirror" already runs', next_step, options=options)
+        assert "kafka-dr-journal-internal" not in names(legacy.kafka)
+
+        for name in LEGACY.values():
+            legacy.rest.stop(name)
+        pair.wait(lambda: all(one.stopped for one in legacy.rest.connectors().values()), 60, "they are stopped")
+        pair.playbook("enable", CONFIRM)
+        legacy.send(Producer({"bootstrap.servers": legacy.servers["P"]}), "second", 3000)
+        pair.wait(lambda: legacy.replicated(TOPIC) >= 6000, 120, "the pair's own flow replicates")
+        assert legacy.held(TOPIC) == legacy.sent
+        assert pair.playbook("enable", CONFIRM)["changed"] == 0
+
+
+def drafted(pair: Scenario) -> str:
+    """What discover drafts for a person who has no inventory yet."""
+    path = pair.inventory / "group_vars" / "all" / "kafka_dr.yml"
+    whole = path.read_text()
+    clusters = {
+        alias: {key: str(found[key]) for key in ("bootstrap_servers", "connect_url")}
+        for alias, found in Lab(pair.folder).info()["clusters"].items()
+    }
+    path.write_text(json.dumps({"kafka_dr_home": "P", "kafka_dr_clusters": clusters}))
+    try:
+        pair.playbook("discover")
+    finally:
+        path.write_text(whole)
+    return (pair.reports / "discovered.yml").read_text()
 
 
 @pytest.mark.soak

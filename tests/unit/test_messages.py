@@ -192,7 +192,11 @@ def test_the_leftovers_of_a_run_follow_from_its_state() -> None:
     assert cutover_advice(overtaken) == advice
     assert cutover_advice(passed).startswith("The point of no return is passed. Start the same playbook again")
     undo = stopped(run="r", outcome="undo_failed", failure={"undo": "B is away."})
-    assert cutover_advice(undo) == "The undo failed as well (B is away). Start the same playbook again."
+    end = "Remove its cause, then start the same playbook again."
+    assert cutover_advice(undo) == f"The undo failed as well (B is away). Some applications may not run on P. {end}"
+    undo["failure"]["restarted"] = True
+    again = "The applications were started on P again."
+    assert cutover_advice(undo) == f"The undo failed as well (B is away). {again} {end}"
     ends = "This playbook makes no more changes (run_superseded)."
     undone = stopped(run="r", outcome="undo_failed", failure={"undo": "Overtaken.", "overtaken": True})
     refused = stopped(run="r", failure={"error": {"code": "run_superseded"}, "undo": "Overtaken."})

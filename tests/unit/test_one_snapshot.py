@@ -321,6 +321,10 @@ def test_a_replica_whose_source_has_expired_is_no_evidence(
     observation = flow_in(snapshot, pair, "P", "B")
     found = not_compared(pair, observation, {}, (), snapshot.last)
     assert found == ["the last record of P.T-0 on B could not be compared with T on P"]
+    # The source was replaced, and the replica still ends where it ended then: its records came from the lost cluster.
+    end = observation.replica_log[Partition("P.T", 0)][1]
+    assert not_compared(pair, observation, {}, (), snapshot.last, {"P.T": {"0": end}}) == []
+    assert not_compared(pair, observation, {}, (), snapshot.last, {"P.T": {"0": end - 1}}) == found
 
 
 # ---- logs that are still loading -----------------------------------------------------------------------------------

@@ -90,7 +90,7 @@ def reconcile_flow(
     ``awaited``: parts to wait for; for other parts it suffices that the worker accepts the request. ``adopted``: names
     of other connectors that the run stops before this call. In check mode they still run.
     """
-    configured = state in ("present", "running")
+    configured = state in ("present", "running", "inactive")
     check_flow(spec, parts, configured)
     if configured:
         check_settings(spec, parts)

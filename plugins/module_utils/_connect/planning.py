@@ -30,7 +30,7 @@ class DesiredConnector:
     name: str
     #: ``source``, ``checkpoint`` or ``heartbeat``.
     part: str
-    #: ``present``, ``running``, ``stopped`` or ``absent``.
+    #: ``present``, ``running``, ``inactive``, ``stopped`` or ``absent``.
     state: str
     #: Wanted settings. None removes a setting.
     config: Mapping[str, str | None]
@@ -38,7 +38,7 @@ class DesiredConnector:
     @property
     def configured(self) -> bool:
         """True if the configuration is to be written. Stopping and deleting do not change it."""
-        return self.state in ("present", "running")
+        return self.state in ("present", "running", "inactive")
 
 
 def plan(desired: DesiredConnector, actual: Connector | None) -> list[Change]:
@@ -49,12 +49,13 @@ def plan(desired: DesiredConnector, actual: Connector | None) -> list[Change]:
     =========  ==================  ======================================================================
     present    create STOPPED      update settings that differ, keep the state
     running    create RUNNING      update settings that differ; resume, or restart if FAILED
+    inactive   nothing             update settings that differ; it must stay STOPPED without tasks
     stopped    nothing             stop, unless STOPPED without tasks
     absent     nothing             stop as above, so that no task writes any more; delete
     =========  ==================  ======================================================================
     """
     if actual is None:
-        return [_create(desired)] if desired.configured else []
+        return [_create(desired)] if desired.state in ("present", "running") else []
     if desired.configured:
         return _update(desired, actual) + (_start(desired, actual) if desired.state == "running" else [])
     steps = [] if actual.stopped else [_move(desired.name, "stop", _state(actual), "STOPPED")]

@@ -140,7 +140,7 @@ class _Settling:
         seen = "; ".join(describe(name, self._report.connectors.get(name)) for name in waited.state)
         last = waited.error or next(iter(self._unanswered.values()), None)
         also = f" Last request: {last.message}" if last else ""
-        stopping = any(pending[name].desired.state in ("stopped", "absent") for name in waited.state)
+        stopping = any(pending[name].desired.state in ("inactive", "stopped", "absent") for name in waited.state)
         hint = (
             "Without the source.admin.* time-outs, a stop takes a minute while the source cluster does not answer. "
             if stopping

@@ -74,20 +74,18 @@ def check_existing(
     ``leaving``: names of connectors that will be stopped before ours start. Raises ``flow_runs_twice`` or
     ``connector_unsafe``.
     """
+    # Other applications may have their own flows beside the flow of one application, but not beside a pair's.
+    topics = spec.topics if spec.application else ()
+    others = {
+        name: desired
+        for desired in all_desired
+        if desired.state == "running"
+        for name in rivals(desired, topics, connectors)
+        if name not in leaving
+    }
+    if others:
+        raise _runs_twice(spec, others)
     for desired in all_desired:
-        # Other applications may have their own flows beside the flow of one application, but not beside a pair's.
-        topics = spec.topics if spec.application else ()
-        others = rivals(desired, topics, connectors) if desired.state == "running" else []
-        others = [name for name in others if name not in leaving]
-        if others:
-            raise DrError(
-                "flow_runs_twice",
-                f'The connector "{others[0]}" already runs the {desired.part} part of'
-                f" {desired.name.split('.Mirror')[0]}. Two such connectors would replicate every record twice.",
-                f"{desired.name} was not started. Name the other connector in kafka_dr_adopt and run enable, which"
-                f" takes over its offsets (docs/procedures/enable.md). If you only stop or delete it, {desired.name}"
-                " replicates everything again.",
-            )
         actual = connectors.get(desired.name)
         if actual is None or not desired.configured:
             continue
@@ -100,6 +98,29 @@ def check_existing(
                 f" {' '.join(problems)}",
                 f"To remove a setting, set it to null in {desired.part}_settings of kafka_dr_flow.",
             )
+
+
+def _runs_twice(spec: FlowSpec, others: Mapping[str, DesiredConnector]) -> DrError:
+    """``others``: by the name of another connector, the one of ours that does the same work."""
+    name, ours = next(iter(others.items()))
+    listed = ", ".join(others)
+    if spec.naming.starts_at_cut:
+        hint = (
+            f"Stop each of these connectors (PUT /connectors/NAME/stop): {listed}. Then start the same playbook again:"
+            " with the policy identity, enable finds by content where the flow starts, and replicates no record twice."
+        )
+    else:
+        hint = (
+            f"{ours.name} was not started. Name the other connectors ({listed}) in kafka_dr_adopt and run enable, which"
+            f" takes over their offsets (docs/procedures/enable.md). If you only stop or delete them, {ours.name}"
+            " replicates everything again."
+        )
+    return DrError(
+        "flow_runs_twice",
+        f'The connector "{name}" already runs the {ours.part} part of {ours.name.split(".Mirror")[0]}. Two such'
+        " connectors would replicate every record twice.",
+        hint,
+    )
 
 
 def validate(

@@ -69,14 +69,12 @@ class Watch:
         if self.desired.state == "running":
             return actual.state in _IDLE
         # A worker has finished the rebalance of a stop when it has removed the tasks.
-        stopping = self.desired.state in ("stopped", "absent")
+        stopping = self.desired.state in ("inactive", "stopped", "absent")
         return stopping and not actual.tasks and actual.state in ("RUNNING", "PAUSED", "UNASSIGNED")
 
     def reached(self, actual: Connector | None, now: float) -> bool:
         """Whether ``actual`` is in the desired state. Call it once for each observation."""
-        if self.desired.state == "absent":
-            return actual is None or actual.stopped
-        if self.desired.state == "stopped":
+        if self.desired.state in ("inactive", "stopped", "absent"):
             return actual is None or actual.stopped
         if self.desired.state == "present":
             return actual is not None and actual.state is not None

@@ -13,6 +13,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -29,11 +30,14 @@ from .._files import write_whole
 from .._kafka.client import Kafka
 from .._kafka.topics import describe, known_ranges
 from .._module import Result
+from .._process import is_alive, myself
 from .connections.clusters import connect_pair
 from .journal.copies import read_state
 
 __all__ = ["AuditRequest", "SparkSettings", "audit"]
 
+# Seconds between two checks whether the playbook that waits for the program exists.
+_WATCHED = 1.0
 _CODES = {"PROVEN": 0, "REFUTED": 1, "UNKNOWN": 2}
 
 
@@ -193,7 +197,7 @@ def _command(spark: SparkSettings, output: Path, records: int | None) -> list[st
     program = str(spark.package / "kafka_dr_audit")
     command = [spark.python or sys.executable, program, str(output / "plan.json"), "--output", str(output)]
     command += ["--master", spark.master, "--driver-memory", spark.memory]
-    command += ["--settle", str(spark.settle), "--sample", str(spark.sample)]
+    command += ["--settle", str(spark.settle), "--sample", str(spark.sample), "--with-caller"]
     command += ["--jars", spark.jars] if spark.jars else []
     command += [] if records is None else ["--records", str(records)]
     for name, value in spark.conf.items():
@@ -202,10 +206,17 @@ def _command(spark: SparkSettings, output: Path, records: int | None) -> list[st
 
 
 def _run(command: list[str], environment: Mapping[str, str], timeout: float) -> tuple[int, str]:
-    """Run the program; return its exit code and last line. The action plugin reads its progress from stderr."""
+    """Run the program; return its exit code and last line. The action plugin reads its progress from stderr.
+
+    The program ends when this process does, because its standard input is closed then. It is killed after ``timeout``
+    seconds, and when the playbook that waits for it is gone.
+    """
+    playbook = myself()
+    until = time.monotonic() + timeout
     try:
         process = subprocess.Popen(
             command,
+            stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,
@@ -217,13 +228,18 @@ def _run(command: list[str], environment: Mapping[str, str], timeout: float) -> 
         raise DrError("no_audit", f"{command[0]} could not be started: {error.strerror}.", hint) from error
     too_long = []
 
-    def end(*_: Any) -> None:
+    def watch(*_: Any) -> None:
+        late = time.monotonic() >= until
+        if not late and (playbook.pid is None or is_alive(playbook)):
+            return
+        if late:
+            too_long.append(True)
         # Spark's JVM is a separate child process. This kills the whole session, and no other process.
-        too_long.append(True)
-        os.killpg(process.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
 
-    signal.signal(signal.SIGALRM, end)
-    signal.setitimer(signal.ITIMER_REAL, timeout)
+    signal.signal(signal.SIGALRM, watch)
+    signal.setitimer(signal.ITIMER_REAL, min(timeout, _WATCHED), _WATCHED)
     last = ""
     try:
         for line in process.stderr or ():
@@ -236,6 +252,8 @@ def _run(command: list[str], environment: Mapping[str, str], timeout: float) -> 
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
     if too_long:
         raise DrError(
             "audit_too_long",

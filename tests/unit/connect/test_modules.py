@@ -105,6 +105,18 @@ def test_a_second_connector_of_the_flow_is_refused(worker: ScriptedWorker) -> No
     assert "kafka_dr_adopt" in result["error"]["hint"]
 
 
+def test_with_the_policy_identity_the_other_connectors_are_to_be_stopped(worker: ScriptedWorker) -> None:
+    """kafka_dr_adopt is refused there, and a flow starts where the records of the target end."""
+    checkpoint = entry("RUNNING", "RUNNING")
+    checkpoint["info"]["config"]["connector.class"] = f"{PACKAGE}MirrorCheckpointConnector"
+    worker.answers = [(200, {"mine": entry("RUNNING", "RUNNING"), "theirs": checkpoint}), NOT_FOUND, NOT_FOUND]
+    result = run_module(connect_mirror, params(worker, policy="identity", parts=["source", "checkpoint"]))
+    assert result["error"]["code"] == "flow_runs_twice"
+    assert "PUT /connectors/NAME/stop): mine, theirs." in result["error"]["hint"]
+    assert "kafka_dr_adopt" not in result["error"]["hint"]
+    assert "again:" in result["error"]["hint"]
+
+
 def test_a_connector_to_adopt_may_still_run_only_in_check_mode(worker: ScriptedWorker) -> None:
     """A real run has stopped it by then. If it runs all the same, it replicates everything twice."""
     worker.answers = [(200, {"mine": entry("RUNNING", "RUNNING")}), NOT_FOUND]

@@ -236,6 +236,8 @@ def test_a_loss_is_unknown_and_never_zero() -> None:
     assert [row["last_event_time"] for row in loss["partitions"]] == [100.0, None]
     assert loss["seconds_at_most"] is None
     assert "an unknown number of records" in loss_lines(loss)[0]
+    assert loss_lines(loss)[0].endswith("; the playbook salvage counts and restores them")
+    assert "salvage" not in loss_lines(loss, final=True)[0]
     assert "up to 5 offsets after the last replicated record, which may be" in loss_lines(loss)[0]
     assert "heartbeat is 7.0 s old by the clock of the worker" in loss_lines(loss)[0]
     unknown = predicted_loss({Partition("T", 0): Tail(0, 0)}, {}, {}, {}, None)

@@ -23,7 +23,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.go
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.layout import pair_option
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.connect.applying import steps
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.connect.applying import INACTIVE, steps
 
 Steps = list[tuple[str, list[str], str]]
 SIDES = pytest.mark.parametrize(("active", "away", "toward"), [("P", "P->B", "B->P"), ("B", "B->P", "P->B")])
@@ -54,8 +54,8 @@ def table(found: Steps) -> dict[tuple[str, str], str]:
 def test_group_sync_never_runs_toward_the_cluster_where_applications_live(active: str, away: str, toward: str) -> None:
     """R10: records flow in both directions."""
     assert {goal.flow: goal for goal in goals("live", active)} == {
-        away: FlowGoal(away, RUNNING, RUNNING, RUNNING),
-        toward: FlowGoal(toward, RUNNING, STOPPED, RUNNING),
+        away: FlowGoal(away, RUNNING, RUNNING, RUNNING, settings=True),
+        toward: FlowGoal(toward, RUNNING, STOPPED, RUNNING, settings=True),
     }
 
 
@@ -63,8 +63,8 @@ def test_group_sync_never_runs_toward_the_cluster_where_applications_live(active
 def test_under_identity_records_flow_only_away_from_the_applications(active: str, away: str, toward: str) -> None:
     """Two flows would replicate each record in a circle. Heartbeats have prefixes under this policy too."""
     assert {goal.flow: goal for goal in goals("live", active, policy="identity")} == {
-        away: FlowGoal(away, RUNNING, RUNNING, RUNNING),
-        toward: FlowGoal(toward, STOPPED, STOPPED, RUNNING),
+        away: FlowGoal(away, RUNNING, RUNNING, RUNNING, settings=True),
+        toward: FlowGoal(toward, STOPPED, STOPPED, RUNNING, settings=True),
     }
 
 
@@ -73,10 +73,21 @@ def test_under_identity_records_flow_only_away_from_the_applications(active: str
 def test_over_both_flows_everything_stops_before_anything_starts(active: str, policy: str) -> None:
     """Under identity, no source connector starts before the other one was stopped."""
     wanted = goals("live", active, policy=policy)
-    found = steps(wanted)
+    found = [step for step in steps(wanted) if step[2] != INACTIVE]
     assert table(found) == {(goal.flow, part): state for goal in wanted for part, state in goal.parts.items()}
     states = [state for _flow, _parts, state in found]
     assert states == sorted(states, key=[STOPPED, RUNNING].index)
+
+
+@pytest.mark.parametrize("policy", ["default", "identity"])
+@SIDES
+def test_the_settings_of_stopped_connectors_are_written_after_everything_else(
+    policy: str, active: str, away: str, toward: str
+) -> None:
+    """A topic that joins while the connector is stopped is in its settings. No setting prevents a stop or a start."""
+    stopped = {"default": ["checkpoint"], "identity": ["source", "checkpoint"]}[policy]
+    assert steps(goals("live", active, policy=policy))[-1] == (toward, stopped, INACTIVE)
+    assert all(INACTIVE not in step for state in ("seed", "hold", "survive") for step in steps(goals(state, active)))
 
 
 def test_everything_is_removed_except_the_heartbeats_that_applications_share() -> None:
@@ -104,7 +115,7 @@ def test_a_lost_cluster_stops_its_outgoing_flow_and_the_way_back_restores_only_t
 ) -> None:
     assert steps(goals("survive", active)) == [(toward, ["source", "checkpoint"], STOPPED)]
     # The applications live on the other cluster again, so group sync toward this one runs.
-    assert goals("live_elsewhere", active) == [FlowGoal(toward, RUNNING, RUNNING, RUNNING)]
+    assert goals("live_elsewhere", active) == [FlowGoal(toward, RUNNING, RUNNING, RUNNING, settings=True)]
 
 
 def test_offsets_of_both_flows_become_readable_or_writable() -> None:

@@ -63,6 +63,12 @@ def test_an_empty_replica_is_replicated_again() -> None:
     assert forgotten([begun(EMPTY), sound], ["T"]) == [begun(EMPTY)]
 
 
+def test_a_recreated_original_that_was_never_written_needs_nothing_more() -> None:
+    """The advice for a recreated topic names it in kafka_dr_copy_again, and the other flow replicates it as before."""
+    idle = begun(flow="B->P", replica="B.T", recreated=("T on B", "B.T on P"))
+    assert forgotten([begun(GOOD, held=True), idle], ["T"]) == []
+
+
 def test_nothing_is_replicated_twice() -> None:
     for one in (begun(GOOD, recreated=("T on P",), held=True), begun(GOOD, held=True)):
         with pytest.raises(DrError) as refused:

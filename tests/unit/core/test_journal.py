@@ -554,6 +554,15 @@ def test_a_replaced_cluster_is_forgotten_and_the_active_cluster_is_unchanged() -
     assert state.unreplicated_below == {"B": {"P.T": {"0": 40}}}
 
 
+def test_a_replica_that_was_created_again_has_no_records_of_the_replaced_cluster() -> None:
+    before = {"P": {"T": "new"}, "B": {**IDS["B"], "P.T": "replica"}}
+    enabled = event(2, 5, "enabled", active="B", topic_ids=before)
+    again = event(4, 0, "enabled", active="B", topic_ids={**before, "B": {**IDS["B"], "P.T": "another"}})
+    same = event(4, 0, "enabled", active="B", topic_ids=before)
+    assert fold([*LIFE, enabled, REPLACED, same]).unreplicated_below == {"B": {"P.T": {"0": 40}}}
+    assert fold([*LIFE, enabled, REPLACED, again]).unreplicated_below == {"B": {}}
+
+
 def test_offsets_journaled_on_the_surviving_cluster_stay_valid_but_its_cut_does_not() -> None:
     home = [
         event(3, 0, "started", "r3", **BACK),

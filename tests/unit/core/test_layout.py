@@ -149,13 +149,18 @@ def counts(**aliases: int | None) -> dict[str, list[dict[str, Any]]]:
         (counts(P=3, B=None), None),  # The other topic is created with the same count.
         (counts(P=2, B=2), None),  # Both topics get more partitions.
         (counts(P=1, B=None), None),
-        (counts(P=3, B=2), '"T": 3 in the inventory, 2 on B, 3 on P'),
-        (counts(P=2, B=3), '"T": 3 in the inventory, 3 on B, 2 on P'),
-        (counts(P=4, B=4), '"T": 3 in the inventory, 4 on B, 4 on P'),  # The number of partitions cannot be reduced.
-        (counts(P=4, B=None), '"T": 3 in the inventory, 4 on P'),
+        (counts(P=3, B=2), None),  # The smaller one gets the partitions that the inventory declares.
+        (counts(P=2, B=3), None),
+        # The number of partitions cannot be reduced, so the inventory must grow first.
+        (counts(P=4, B=3), '"T": 3 in the inventory, 3 on B, 4 on P (set partitions to 4)'),
+        (counts(P=3, B=5), '"T": 3 in the inventory, 5 on B, 3 on P (set partitions to 5)'),
+        (counts(P=4, B=4), '"T": 3 in the inventory, 4 on B, 4 on P (set partitions to 4)'),
+        (counts(P=4, B=None), '"T": 3 in the inventory, 4 on P (set partitions to 4)'),
     ],
 )
-def test_partition_counts_that_differ_are_reported(found: dict[str, list[dict[str, Any]]], problem: str | None) -> None:
+def test_more_partitions_than_declared_are_reported_with_the_count_to_declare(
+    found: dict[str, list[dict[str, Any]]], problem: str | None
+) -> None:
     """R8: partition counts are equal on both clusters."""
     wanted = [{"name": "T", "partitions": 3}]
     assert layout.unequal_partitions(found, wanted) == ([problem] if problem else [])

@@ -777,8 +777,9 @@ CHECKS = (
         "partitions",
         "Do topics have the same number of partitions on both clusters?",
         _partitions,
-        "Add the missing partitions (kafka_topic), then run enable. Kafka cannot remove partitions: if a replica has"
-        " too many, delete it, and enable creates it again.",
+        "Set the larger count as partitions of the topic in kafka_dr_topics, then run the playbook enable: it adds the"
+        " missing partitions. Kafka cannot remove partitions: if a replica has too many, delete it, and enable creates"
+        " it again.",
         ("topics",),
     ),
     Check(
@@ -850,9 +851,10 @@ CHECKS = (
         _in_no_flow(
             "rivals", '{flow}: "{found}" replicates the same topics', "no other connector replicates the same topics"
         ),
-        "Name the other connector in kafka_dr_adopt and run enable, which takes over its offsets (for a"
-        " KafkaMirrorMaker2, see docs/kubernetes.md first). If you only stop or delete one of the two, the other one"
-        " replicates every record again.",
+        "If the other connector was started beside the pair's, stop it (PUT /connectors/NAME/stop): the pair's"
+        " connector continues from its own offsets. If the other one has filled the replicas, name it in kafka_dr_adopt"
+        " and run enable, which takes over its offsets (for a KafkaMirrorMaker2, see docs/kubernetes.md first): the"
+        " pair's connector would replicate every record again.",
         ("workers_to", "workers_from", "topics", "journal"),
     ),
     Check(
@@ -927,8 +929,9 @@ CHECKS = (
         "foreign_writes",
         "Are the flows the only writers of their replicas?",
         _foreign_writes,
-        "Stop the other writer: its records are never replicated back. To continue anyway, set"
-        " kafka_dr_accept_foreign_writers.",
+        "If a record is named that the source does not have, stop the other writer: its records are never replicated"
+        " back. To continue anyway, set kafka_dr_accept_foreign_writers. If a replica could not be compared, no writer"
+        " is known: the answer changes when the flow has replicated a record into it.",
         ("flow", "workers_from", "partitions"),
     ),
     Check(

@@ -36,6 +36,8 @@ class FlowGoal:
     heartbeats: str | None = None
     #: READABLE: its stored offsets can be read, even if the flow does not run. WRITABLE: they can be changed, too.
     offsets: str | None = None
+    #: True: parts that are stopped get the settings of the inventory too, and stay stopped.
+    settings: bool = False
 
     @property
     def parts(self) -> dict[str, str]:
@@ -66,6 +68,7 @@ def _live(pair: PairSpec, active: str) -> list[FlowGoal]:
             replication=toward_active if target == active else RUNNING,
             group_sync=STOPPED if target == active else RUNNING,
             heartbeats=RUNNING if "heartbeat" in pair.parts else None,
+            settings=True,
         )
         for name, (_source, target) in pair.flows.items()
     ]

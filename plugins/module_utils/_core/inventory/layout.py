@@ -223,10 +223,11 @@ def _factor(pair: Mapping[str, Any], part: str) -> int | None:
 def unequal_partitions(
     found: Mapping[str, Sequence[Mapping[str, Any]]], topics: Sequence[Mapping[str, Any]]
 ) -> list[str]:
-    """Topics whose partition counts differ from the inventory's or between the clusters, in words.
+    """Topics with more partitions than the inventory declares, and the count to declare, in words.
 
-    ``found``: alias -> topics as ``kafka_topic_info`` returns them. Fewer partitions than declared on *both* clusters
-    are correct: the topic will grow. Different counts would put keys on other partitions after a move.
+    ``found``: alias -> topics as ``kafka_topic_info`` returns them. Fewer partitions than declared are correct on
+    either cluster: the topic grows to the declared count on both. Different counts would put keys on other partitions
+    after a move, and Kafka cannot remove partitions.
     """
     counts = {
         alias: {topic["name"]: topic["partitions"] for topic in rows if topic["exists"]}
@@ -236,9 +237,10 @@ def unequal_partitions(
     for topic in topics:
         name, wanted = topic["name"], topic["partitions"]
         present = {alias: rows[name] for alias, rows in counts.items() if name in rows}
-        if len(set(present.values())) > 1 or any(count > wanted for count in present.values()):
+        largest = max(present.values(), default=0)
+        if largest > wanted:
             shown = ", ".join(f"{count} on {alias}" for alias, count in sorted(present.items()))
-            texts.append(f'"{name}": {wanted} in the inventory, {shown}')
+            texts.append(f'"{name}": {wanted} in the inventory, {shown} (set partitions to {largest})')
     return texts
 
 

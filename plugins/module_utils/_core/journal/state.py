@@ -180,6 +180,10 @@ def _enabled(state: JournalState, event: Event) -> None:
     state.active = event.data["active"] if adopted else state.active or event.data["active"]
     state.tenure = event.epoch if adopted else state.tenure
     state.left = {alias: _of_same_topics(facts, alias, state.topic_ids, ids) for alias, facts in state.left.items()}
+    for alias, floors in state.unreplicated_below.items():
+        other = _other(alias, state.topic_ids, ids)
+        same = {replica: below for replica, below in floors.items() if replica not in other}
+        state.unreplicated_below = {**state.unreplicated_below, alias: same}
     state.topics, state.groups = event.data.get("topics", state.topics), event.data.get("groups", state.groups)
     state.cluster_ids = event.data.get("cluster_ids", state.cluster_ids)
     state.topic_ids = ids
@@ -195,8 +199,7 @@ def _of_same_topics(
     facts: Mapping[str, Any], alias: str, before: Mapping[str, Any], now: Mapping[str, Any]
 ) -> dict[str, Any]:
     """``facts`` of a cluster that was left, without committed offsets on topics that were recreated since."""
-    old, new = before.get(alias, {}), now.get(alias, {})
-    other = {topic for topic in old if topic in new and new[topic] != old[topic]}
+    other = _other(alias, before, now)
     if not other or "committed_offsets" not in facts:
         return dict(facts)
     same = {
@@ -204,6 +207,12 @@ def _of_same_topics(
         for group, topics in facts["committed_offsets"].items()
     }
     return {**facts, "committed_offsets": same}
+
+
+def _other(alias: str, before: Mapping[str, Any], now: Mapping[str, Any]) -> set[str]:
+    """The topics on ``alias`` that were deleted and created again since."""
+    old, new = before.get(alias, {}), now.get(alias, {})
+    return {topic for topic in old if topic in new and new[topic] != old[topic]}
 
 
 def _without(cut_record: Mapping[str, Any], topics: set[str]) -> dict[str, Any]:

@@ -287,11 +287,13 @@ _UNJOINED = (
 )
 
 
-def loss_lines(loss: Mapping[str, Any] | None, only_there: Iterable[str] = (), has_patterns: bool = False) -> list[str]:
+def loss_lines(
+    loss: Mapping[str, Any] | None, only_there: Iterable[str] = (), has_patterns: bool = False, final: bool = False
+) -> list[str]:
     """The loss as lines of a report.
 
-    ``only_there``: replicas on the lost cluster with records that no other cluster has. ``has_patterns``: the inventory
-    gives topics or groups by pattern.
+    ``final``: the lost cluster never returns, so that nothing can be salvaged. ``only_there``: replicas on the lost
+    cluster with records that no other cluster has. ``has_patterns``: the inventory gives topics or groups by pattern.
     """
     if loss is None:
         return ["the loss was not estimated"]
@@ -310,7 +312,7 @@ def loss_lines(loss: Mapping[str, Any] | None, only_there: Iterable[str] = (), h
     )
     return [
         "an unknown number of records, because only the lost cluster knows its log ends and when it wrote these records"
-        f"{committed}; {heartbeat}; the playbook salvage counts and restores them",
+        f"{committed}; {heartbeat}{'' if final else '; the playbook salvage counts and restores them'}",
         *(f"records of {name} that groups had not read; they came from a cluster that is gone" for name in only_there),
         *([_UNJOINED] if has_patterns else ()),
     ]

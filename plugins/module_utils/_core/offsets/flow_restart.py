@@ -83,7 +83,8 @@ def forgotten(topics: Collection[Begun], again: Collection[str]) -> list[Begun]:
             "Nothing was replicated. Run the playbook disable, delete those replicas, and start again.",
         )
     stored = {one.topic for one in topics if one.places}
-    vain = sorted(set(again) & stored - {one.topic for one in wrong})
+    # A recreated topic without stored offsets is replicated from its beginning anyway.
+    vain = sorted(set(again) & stored - {one.topic for one in topics if one in wrong or one.recreated})
     if vain:
         raise DrError(
             "replica_not_empty",

@@ -37,9 +37,10 @@ def stopped_text(facts: Mapping[str, Any], run_on: str = "") -> str:
 def cutover_advice(facts: Mapping[str, Any], run_on: str = "") -> str:
     """The state after a stopped cutover, and the next step.
 
-    ``facts``: ``failure`` (task, message, error, undo, overtaken, and ownership: the error of the last ownership
-    check), ``run`` (None: never opened), ``passed`` (the point of no return), ``outcome``, ``type``, ``from``, ``to``,
-    ``clusters`` (by alias), ``journal`` (state, or empty), ``probes`` (of the cluster being left, in a disaster).
+    ``facts``: ``failure`` (task, message, error, undo, overtaken, restarted: whether the undo has started the
+    applications, and ownership: the error of the last ownership check), ``run`` (None: never opened), ``passed`` (the
+    point of no return), ``outcome``, ``type``, ``from``, ``to``, ``clusters`` (by alias), ``journal`` (state, or
+    empty), ``probes`` (of the cluster being left, in a disaster).
     """
     if facts["run"] is None:
         return " ".join(text for text in (_untouched(facts, run_on), _disaster_instead(facts)) if text)
@@ -50,9 +51,12 @@ def cutover_advice(facts: Mapping[str, Any], run_on: str = "") -> str:
         return f"{superseded} This playbook makes no more changes (run_superseded).".strip()
     if facts["passed"]:
         return "The point of no return is passed. Start the same playbook again: it continues from here."
-    undo = facts["failure"].get("undo") or "the reason is unknown"
-    text = f"The undo failed as well ({undo.rstrip('.')}). Start the same playbook again. {_disaster_instead(facts)}"
-    return text.strip()
+    failure, left = facts["failure"], facts["from"]
+    undo = failure.get("undo") or "the reason is unknown"
+    restarted = f"The applications were started on {left} again." if failure.get("restarted") else ""
+    state = restarted or f"Some applications may not run on {left}."
+    text = f"The undo failed as well ({undo.rstrip('.')}). {state}"
+    return f"{text} Remove its cause, then start the same playbook again. {_disaster_instead(facts)}".strip()
 
 
 def _superseded(failure: Mapping[str, Any]) -> str | None:

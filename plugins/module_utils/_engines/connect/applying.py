@@ -20,14 +20,19 @@ from ..._core.waiting import Bounds
 from ..._module import Result
 from ..base import attempt, joined
 
-__all__ = ["apply_goals", "steps"]
+__all__ = ["INACTIVE", "apply_goals", "steps"]
 
 # A new connector is created STOPPED. An existing connector keeps its state.
 PRESENT = "present"
+# A connector that exists is STOPPED and gets the settings of the inventory.
+INACTIVE = "inactive"
 
 
 def steps(goals: Sequence[FlowGoal]) -> list[tuple[str, list[str], str]]:
-    """Return (flow, parts, wanted state) in the order of the calls. Parts stop before any part starts."""
+    """Return (flow, parts, wanted state) in the order of the calls. Parts stop before any part starts.
+
+    The settings of stopped parts come after the stops, so that no setting can prevent a stop.
+    """
 
     def wanted(state: str) -> list[tuple[str, list[str], str]]:
         return [
@@ -36,7 +41,9 @@ def steps(goals: Sequence[FlowGoal]) -> list[tuple[str, list[str], str]]:
         ]
 
     readable = [(goal.flow, ["source"], PRESENT) for goal in goals if goal.offsets is not None]
-    return [step for step in [*wanted(STOPPED), *readable, *wanted(RUNNING), *wanted(ABSENT)] if step[1]]
+    declared = {goal.flow for goal in goals if goal.settings}
+    inactive = [(flow, parts, INACTIVE) for flow, parts, _state in wanted(STOPPED) if flow in declared]
+    return [step for step in [*wanted(STOPPED), *readable, *wanted(RUNNING), *inactive, *wanted(ABSENT)] if step[1]]
 
 
 def apply_goals(

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._core.changes import Change, Outcome
+from ..._core.cutover_types import needs_source
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.state import JournalState
@@ -85,7 +86,7 @@ def rebuild(request: RebuildRequest, check: bool) -> Result:
         _require_empty(request.pair, clusters)
         result.warnings = _unfinished_replays(request.pair, clusters)
         loss = (state.left.get(clusters.lost) or {}).get("loss")
-        result.extra["lost"] = loss_lines(loss) if loss else []
+        result.extra["lost"] = loss_lines(loss, final=True) if loss else []
         result.outcomes = _copy_rights(request, clusters, check)
         result.failure = failure_of(result.outcomes, clusters.new.bootstrap_servers)
         result.extra["rights"] = len(result.outcomes)
@@ -161,11 +162,17 @@ def _require_empty(pair: PairSpec, clusters: _Clusters) -> None:
     known = clusters.state.topic_ids.get(lost, {})
     same = [name for name, state in states.items() if known.get(name) == state.topic_id]
     if same:
+        run = clusters.state.run
+        disaster = run is not None and not needs_source(run.type) and run.source == lost
+        who = "the lost cluster itself" if disaster else "the cluster with which the pair was enabled last"
         raise DrError(
             "not_replaced",
-            f'"{same[0]}" on {lost} is the topic of the journal (id {known[same[0]]}), so this is the lost cluster'
-            f" itself, cluster id {kafka.cluster_id}.",
-            "It needs no rebuild. Run the playbook salvage to replay its tail, then enable.",
+            f'"{same[0]}" on {lost} is the topic of the journal (id {known[same[0]]}), so this is {who}, cluster id'
+            f" {kafka.cluster_id}.",
+            "It needs no rebuild. Run the playbook salvage to replay its tail, then enable."
+            if disaster
+            else f"The pair is complete, by an earlier rebuild or because {lost} was not lost since: nothing is left to"
+            " rebuild. Run the playbook readiness.",
             kafka.bootstrap_servers,
         )
     keys = {Partition(name, index) for name, state in states.items() for index in range(state.partitions)}

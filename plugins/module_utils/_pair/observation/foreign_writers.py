@@ -81,19 +81,23 @@ def not_compared(
     counted: Mapping[Partition, Unreplicated],
     accepted: Collection[str],
     last: LastRecords,
+    replaced_below: Mapping[str, Mapping[str, int]] | None = None,
 ) -> list[str]:
     """Describe each partition whose replica has records of which none could be found on the source, or compared.
 
     ``counted`` has searched the last record of each replica that lags. A replica without lag is compared by
-    :func:`foreign_records`, if both logs still have a record. ``accepted`` and ``last``: as there.
+    :func:`foreign_records`, if both logs still have a record. ``accepted`` and ``last``: as there. ``replaced_below``:
+    by replica and partition, the log end when the source was replaced. Nothing was written into a replica that still
+    ends there: its records came from the lost cluster.
     """
+    below = replaced_below or {}
     comparable = _comparable(pair, observation, accepted)
     source_records, replica_records = _last_records(observation, comparable, last)
     texts = []
     for key in sorted(observation.facts):
         replica = pair.naming.replica_partition(observation.source, key)
         begin, end = observation.replica_log.get(replica, (0, 0))
-        if key[0] in accepted or begin == end:
+        if key[0] in accepted or begin == end or end <= int(below.get(replica[0], {}).get(str(replica[1]), 0)):
             continue
         if key in comparable:
             found = source_records[key] is not None or replica_records[replica] is None

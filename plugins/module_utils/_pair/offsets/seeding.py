@@ -8,6 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -353,13 +354,14 @@ class _Start:
         begin.tails = self._tails({**ends, **{key: end.end for key, end in begin.ends.items()}})
         refused = [key for key in begin.tails if key.topic not in accept_tail]
         if refused:
+            topics = json.dumps(sorted({key.topic for key in refused}))
             raise DrError(
                 "tail_left",
                 f"{len(refused)} partitions on {self._target} hold records after the cut. {refused[0]}:"
                 f" {begin.tails[refused[0]]} offsets that {self._source} does not hold.",
                 f"The flow {self._flow} stays stopped, and nothing is lost: those records are on {self._target} only."
-                " After a disaster, the playbook salvage replays them. To leave them there, name the topics in"
-                " kafka_dr_accept_tail.",
+                " After a disaster, the playbook salvage lists, exports or replays them. Then, or to leave them there,"
+                f" add -e '{{\"kafka_dr_accept_tail\": {topics}}}'.",
             )
         return begin
 

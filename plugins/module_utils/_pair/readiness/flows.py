@@ -140,6 +140,7 @@ class Move:
         pair, state = self._pair, self._state
         observation, finding = judged_flows(pair, [unwrap(first)], _MOVING_SECONDS)[0]
         accepted, last = pair.spec.accepted_foreign_writers, unwrap(snapshot).last
+        below = state.unreplicated_below.get(observation.target)
         foreign_writes = foreign_records(pair, observation, accepted, last)
         ends = log_ends_of(unwrap(first))
         counted = unreplicated(pair, observation) if observation.source == self.x else {}
@@ -161,7 +162,7 @@ class Move:
             "left_out": self._left_out(observation),
             "misfits": misfits(starts),
             "foreign_writes": foreign_writes,
-            "not_compared": not_compared(pair, observation, counted, accepted, last),
+            "not_compared": not_compared(pair, observation, counted, accepted, last, below),
             "unreplicated": lacking,
             "expiring": expiring(pair, observation, lacking, last, ends, self._request.limits.lag),
             "open": _left_open(pair, observation),

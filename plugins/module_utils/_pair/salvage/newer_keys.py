@@ -8,6 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 
 from ..._core.errors import DrError
@@ -54,10 +55,12 @@ def require_accepted(keys: Sequence[str], target: str, accepted: Collection[str]
     """Raise ``newer_keys`` for keys of topics that are not ``accepted``."""
     topics = {name.split(":", 1)[0] for name in keys} - set(accepted)
     if topics:
+        names = json.dumps(sorted(topics))
         raise DrError(
             "newer_keys",
             f"{len(keys)} keys of the tail were written again on {target} since: {', '.join(keys[:5])}. A replay would"
             " put the older record after the newer one.",
-            "Nothing was written. Replay into the topic <name>.salvage, or name the topics in"
-            " kafka_dr_accept_newer_keys (option accept_newer_keys).",
+            "Nothing was written. Replay into the topic <name>.salvage (kafka_dr_salvage_into: salvage, the default)."
+            " Or, if the applications may read an older record of a key after a newer one, add"
+            f" -e '{{\"kafka_dr_accept_newer_keys\": {names}}}'.",
         )

@@ -1,0 +1,593 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What readiness and enable advise is done word for word, and the same question gets another answer.
+
+``REMEDIES`` makes a NO of readiness on a running pair, ``REFUSALS`` a refusal of enable. ``ELSEWHERE`` names the checks
+whose defect this lab cannot have, and the test that has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+import yaml
+from confluent_kafka.admin import NewPartitions, NewTopic
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.readiness import CHECKS
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
+from ansible_collections.switchback.kafka_dr.plugins.modules import kafka_topic
+from ansible_collections.switchback.kafka_dr.tests.playbooks.test_readiness import (
+    CHECKPOINT,
+    CLIENTS,
+    DEAD,
+    PARTITIONS,
+    READY,
+    SOURCE,
+    BreakablePair,
+    Observed,
+    answers,
+    configured,
+    following,
+    foreign_writes,
+    named,
+    never_read,
+    open_transaction,
+    topic_setting,
+    undeclared_group,
+    until,
+    verb,
+    works_there,
+)
+from kills import kill_in_phase, outwait
+from modules import run_module
+from scenario import Scenario
+
+CONFIRM = {"kafka_dr_confirm": "P"}
+Make = Callable[[BreakablePair], AbstractContextManager[dict[str, Any]]]
+Remedy = Callable[[BreakablePair], dict[str, Any] | None]
+
+
+@dataclass(frozen=True)
+class Case:
+    """A defect, the checks that report it, words of what they advise, and how that is done."""
+
+    checks: set[str]
+    make: Make
+    #: Of the remedy of each check.
+    advice: tuple[str, ...]
+    #: Returns the parameters of the next observation, if the inventory has changed; else None.
+    remedy: Remedy
+    #: Checks that may stay open for a reason of their own.
+    later: set[str] = field(default_factory=set)
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[BreakablePair]:
+    with Scenario(tmp_path_factory.mktemp("remedies"), partitions=PARTITIONS, clients=CLIENTS).up() as made:
+        made.playbook("enable", CONFIRM)
+        made.start()
+        made.traffic(1000)
+        made.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
+        pair = BreakablePair(made)
+        healthy = until(pair.observe, lambda found: answers(found) == READY)
+        assert answers(healthy) == READY, named(healthy)
+        yield pair
+
+
+# ---- defects -------------------------------------------------------------------------------------------------------
+
+
+def together(*makes: Make) -> Make:
+    """Several defects that do not hide each other."""
+
+    @contextmanager
+    def broken(pair: BreakablePair) -> Iterator[dict[str, Any]]:
+        with ExitStack() as stack:
+            yield {key: value for make in makes for key, value in stack.enter_context(make(pair)).items()}
+
+    return broken
+
+
+def done(make: Callable[[BreakablePair], dict[str, Any] | None]) -> Make:
+    """A defect that only its remedy ends."""
+
+    @contextmanager
+    def broken(pair: BreakablePair) -> Iterator[dict[str, Any]]:
+        yield make(pair) or {}
+
+    return broken
+
+
+def inventory(**given: Any) -> Make:
+    """The inventory has other values."""
+    return done(lambda _pair: given)
+
+
+def without_connector(pair: BreakablePair) -> None:
+    pair.connect("DELETE", "B", f"/P->B.{SOURCE}")
+
+
+def left_out_on_the_way_back(pair: BreakablePair) -> None:
+    name = f"/B->P.{SOURCE}/config"
+    before = pair.connect("GET", "P", name)
+    pair.connect("PUT", "P", name, {**before, "topics": "Other,heartbeats"})
+
+
+def disabled(pair: BreakablePair) -> None:
+    pair.scenario.playbook("disable", CONFIRM)
+
+
+def killed(pair: BreakablePair) -> None:
+    kill_in_phase(pair.scenario, "stop_producers", "B")
+    outwait(pair.scenario)
+
+
+def added_partition(pair: BreakablePair) -> None:
+    pair.admin["P"].create_partitions([NewPartitions("Payments", PARTITIONS + 1)])["Payments"].result(15)
+
+
+def created_again(pair: BreakablePair) -> None:
+    """The idle original on B is deleted and created again."""
+    remove(pair, "B", "Payments")
+    partitions = len(pair.admin["P"].list_topics(timeout=15).topics["Payments"].partitions)
+    pair.admin["B"].create_topics([NewTopic("Payments", partitions, 1)])["Payments"].result(15)
+
+
+def large_records(pair: BreakablePair) -> None:
+    for alias, topic in (("P", "Payments"), ("B", "Payments"), ("B", "P.Payments")):
+        pair.config(alias, topic, "max.message.bytes", "2000000")
+
+
+def another_topic(pair: BreakablePair) -> None:
+    """A group of the inventory also reads a topic that the inventory lacks."""
+    pair.admin["P"].create_topics([NewTopic("Ledger", 1, 1)])["Ledger"].result(15)
+    pair.scenario.ledger("stop", "archive")
+    pair.commit("P", "archive", {("Ledger", 0): 0})
+    pair.scenario.ledger("start", "archive")
+
+
+def third_connector(pair: BreakablePair) -> None:
+    """Another connector writes into the same replicas."""
+    config = pair.connect("GET", "B", f"/P->B.{SOURCE}/config")
+    pair.connect("POST", "B", "", {"name": "third", "config": {**config, "name": "third"}})
+
+
+# ---- remedies ------------------------------------------------------------------------------------------------------
+
+
+def remove(pair: BreakablePair, alias: str, topic: str) -> None:
+    admin = pair.admin[alias]
+    admin.delete_topics([topic])[topic].result(15)
+    waited = wait_until(lambda: topic in admin.list_topics(timeout=15).topics, lambda there: not there, Bounds(30))
+    assert waited.done
+
+
+def write(pair: BreakablePair, **values: Any) -> None:
+    """Change the inventory. A dictionary changes only its keys."""
+    path = pair.scenario.inventory / "group_vars/all/kafka_dr.yml"
+    known = yaml.safe_load(path.read_text())
+    merged = {key: {**known[key], **value} if isinstance(value, dict) else value for key, value in values.items()}
+    path.write_text(yaml.safe_dump({**known, **merged}))
+
+
+def enable(observed: dict[str, Any] | None = None, drop: Sequence[str] = (), **values: Any) -> Remedy:
+    """Write ``values`` to the inventory and run the playbook enable. It changes nothing when it runs again.
+
+    ``observed``: parameters of the next observation.
+    """
+
+    def remedy(pair: BreakablePair) -> dict[str, Any] | None:
+        write(pair, **values)
+        leaving = {"kafka_dr_drop": list(drop)} if drop else {}
+        pair.scenario.playbook("enable", {**CONFIRM, **leaving})
+        assert pair.scenario.playbook("enable", CONFIRM)["changed"] == 0
+        return observed
+
+    return remedy
+
+
+def set_by_module(alias: str, topic: str, **settings: str) -> Remedy:
+    def remedy(pair: BreakablePair) -> None:
+        config = {key.replace("_", "."): value for key, value in settings.items()}
+        servers = pair.clusters[alias]["bootstrap_servers"]
+        made = run_module(kafka_topic, {"bootstrap_servers": servers, "topics": [{"name": topic, "config": config}]})
+        assert made["rc"] == 0, made["msg"]
+
+    return remedy
+
+
+def corrected(_pair: BreakablePair) -> dict[str, Any]:
+    """The inventory is corrected."""
+    return {}
+
+
+def accepted(**given: Any) -> Remedy:
+    """A variable accepts what was reported."""
+    return lambda _pair: given
+
+
+def ended(_pair: BreakablePair) -> None:
+    """The defect's own end is the remedy: the other client stops, or the transaction is aborted."""
+
+
+def committed(pair: BreakablePair) -> None:
+    pair.commit("P", "new", pair.ends("P", "Payments"))
+
+
+def abandoned(pair: BreakablePair) -> None:
+    outwait(pair.scenario)
+    pair.scenario.playbook("abandon", CONFIRM)
+
+
+def replicated_again(pair: BreakablePair) -> None:
+    """The idle original on B is the source of the replica on P."""
+    pair.scenario.playbook("disable", CONFIRM)
+    remove(pair, "P", "B.Payments")
+    pair.scenario.playbook("enable", {**CONFIRM, "kafka_dr_copy_again": ["Payments"]})
+
+
+def stopped(pair: BreakablePair) -> None:
+    pair.connect("PUT", "B", "/third/stop")
+
+
+def topics(**partitions: int) -> list[dict[str, Any]]:
+    return [{"name": name, "partitions": count, "replication_factor": 1} for name, count in partitions.items()]
+
+
+REMEDIES: dict[str, Case] = {
+    "an address is wrong": Case(
+        {"cluster_to"}, inventory(clusters={"B": {"bootstrap_servers": DEAD}}), ("address",), corrected
+    ),
+    "connectors stand still, and offset-syncs expire": Case(
+        {"flow", "back", "retention"},
+        together(
+            verb("B", SOURCE, "pause"),
+            verb("P", SOURCE, "stop"),
+            topic_setting("mm2-offset-syncs.P.internal", "cleanup.policy", "delete", "compact"),
+        ),
+        ("run the playbook enable",),
+        enable(),
+    ),
+    "a connector is gone": Case({"flow"}, done(without_connector), ("run the playbook enable",), enable()),
+    "settings were written by hand": Case(
+        {"flow_settings", "checkpoints", "back_carries"},
+        together(
+            configured(producer_override_acks=None),
+            verb("B", CHECKPOINT, "stop"),
+            done(left_out_on_the_way_back),
+        ),
+        ("un the playbook enable",),
+        enable(),
+    ),
+    "a topic is excluded": Case(
+        {"flow_carries"}, configured(topics_exclude="Pay.*"), ("Run the playbook enable",), enable()
+    ),
+    "a run was killed": Case({"run"}, done(killed), ("undo it with the playbook abandon",), abandoned),
+    "the pair is disabled": Case({"journal", "back"}, done(disabled), ("un the playbook enable",), enable()),
+    "a topic joins": Case(
+        {"topics"},
+        inventory(topics=["Payments", "Extra"]),
+        ("Run the playbook enable, which creates them",),
+        enable(kafka_dr_topics=topics(Payments=PARTITIONS, Extra=1)),
+        # The group is declared for all topics and has not read this one.
+        {"group_offsets"},
+    ),
+    "a topic leaves": Case(
+        {"members"},
+        inventory(topics=["Payments"]),
+        ("name it in kafka_dr_drop and run the playbook enable",),
+        enable(drop=["Extra"], kafka_dr_topics=topics(Payments=PARTITIONS)),
+    ),
+    "a partition was added on one cluster": Case(
+        {"partitions"},
+        done(added_partition),
+        ("Set the larger count as partitions of the topic in kafka_dr_topics, then run the playbook enable",),
+        enable(kafka_dr_topics=topics(Payments=PARTITIONS + 1)),
+        {"group_offsets"},
+    ),
+    "a replica expires sooner": Case(
+        {"settings"},
+        topic_setting("P.Payments", "retention.ms", "86400000"),
+        ("Set the same value on both clusters (kafka_topic",),
+        set_by_module("B", "P.Payments", retention_ms="604800000"),
+    ),
+    "unclean elections are allowed": Case(
+        {"unclean_elections"},
+        topic_setting("P.Payments", "unclean.leader.election.enable", "true"),
+        ("Set unclean.leader.election.enable=false (kafka_topic)",),
+        set_by_module("B", "P.Payments", unclean_leader_election_enable="false"),
+    ),
+    "writes are refused": Case(
+        {"writable"},
+        topic_setting("Payments", "min.insync.replicas", "2"),
+        ("lower min.insync.replicas",),
+        set_by_module("B", "Payments", min_insync_replicas="1"),
+    ),
+    "writes to the journal are refused": Case(
+        {"journal_writable"},
+        topic_setting("kafka-dr-journal-internal", "min.insync.replicas", "2"),
+        ("lower min.insync.replicas",),
+        set_by_module("B", "kafka-dr-journal-internal", min_insync_replicas="1"),
+    ),
+    "the producer of the flow sends smaller records": Case(
+        {"flow_sizes"},
+        done(large_records),
+        ("Set producer.override.max.request.size in source_settings of kafka_dr_flow", "run the playbook enable"),
+        enable(kafka_dr_flow={"source_settings": {"producer.override.max.request.size": 3000000}}),
+    ),
+    "a group never read": Case({"group_offsets"}, never_read, ("commit offsets for it",), committed),
+    "a group is not in the inventory": Case(
+        {"undeclared_groups"},
+        undeclared_group,
+        ("kafka_dr_accept_undeclared",),
+        accepted(accept_undeclared=["nightly"]),
+    ),
+    "a group works on the other cluster": Case({"groups_there"}, works_there, ("Stop the consumers on B",), ended),
+    "a transaction is open": Case({"transactions"}, open_transaction, ("End the transaction",), ended),
+    "another producer writes a replica": Case(
+        {"foreign_writes"},
+        foreign_writes,
+        ("set kafka_dr_accept_foreign_writers",),
+        accepted(accept_foreign_writers=["Payments"]),
+    ),
+    "a host does not respond": Case(
+        {"clients"}, inventory(unreachable=["the host app1 is silent"]), ("can reach the hosts",), corrected
+    ),
+    "another connector does the same": Case(
+        {"flow_alone"},
+        done(third_connector),
+        ("stop it (PUT /connectors/NAME/stop)",),
+        stopped,
+    ),
+    "an original was created again": Case(
+        {"topic_ids"},
+        done(created_again),
+        ("Run disable, delete the replica, and run enable with kafka_dr_copy_again",),
+        replicated_again,
+        {"group_offsets"},
+    ),
+    "a group reads another topic": Case(
+        {"group_topics"},
+        done(another_topic),
+        ("Add the topics to kafka_dr_topics",),
+        enable({"topics": ["Payments", "Ledger"]}, kafka_dr_topics=topics(Payments=PARTITIONS + 1, Ledger=1)),
+        {"group_offsets"},
+    ),
+}
+# Checks whose defect needs another lab, and the tests that have it.
+ELSEWHERE = {
+    "cluster_from": "as cluster_to: a wrong address; tests/playbooks/test_incident.py has a cluster that is lost",
+    "workers_to": "as cluster_to; tests/playbooks/test_dead_worker.py",
+    "workers_from": "as cluster_to; tests/playbooks/test_incident.py",
+    "versions": "needs workers of two versions: tests/playbooks/test_versions.py",
+    "patterns": "needs an inventory with patterns: tests/playbooks/test_patterns.py",
+    "replicas": "needs three brokers: tests/playbooks/test_one_replica.py",
+    "leaders_from": "needs three brokers: tests/playbooks/test_brokers.py",
+    "leaders_to": "needs three brokers: tests/playbooks/test_brokers.py",
+    "flow_offsets": "needs replicas without a journal: tests/playbooks/test_adopt.py",
+    "flow_fits": "needs records that expired before they were replicated: tests/playbooks/test_records_gone.py",
+    "flow_progress": "the remedy is in the log of the worker: tests/playbooks/test_readiness.py",
+    "flow_lag": "the remedy is to wait: tests/unit/core/test_readiness.py",
+    "flow_expiry": "needs records that are about to expire: tests/unit/core/test_readiness.py",
+    "back_progress": "as flow_progress",
+    "group_scope": "needs a group with topics of its own: tests/playbooks/test_evidence.py",
+    "committed_offsets": "needs offsets that cannot be translated: tests/integration/test_dr_translation.py",
+    "offsets_movable": "as committed_offsets: tests/unit/core/test_readiness_evidence.py",
+    "unread_there": "needs records that expired unread: tests/playbooks/test_records_gone.py",
+    "offsets_there": "the remedy belongs to a move: tests/playbooks/test_bad_input.py",
+    "presynced": "needs minutes without reverse_checkpoint: tests/playbooks/test_reverse_checkpoint.py",
+    "rights": "needs an authorizer: tests/playbooks/test_least_privilege.py",
+}
+
+
+def test_every_check_is_in_one_of_the_tables() -> None:
+    made = {name for case in REMEDIES.values() for name in case.checks}
+    assert made | set(ELSEWHERE) == {check.name for check in CHECKS}
+    assert not made & set(ELSEWHERE)
+
+
+@pytest.mark.parametrize("name", list(REMEDIES))
+def test_the_remedy_of_a_check_changes_its_answer(pair: BreakablePair, name: str) -> None:
+    case = REMEDIES[name]
+    before: dict[str, Any] = {}
+    with case.make(pair) as given:
+        seen = until(lambda: pair.observe(**given), lambda found: case.checks <= set(named(found)), 60)
+        assert set(named(seen)) == case.checks, named(seen)
+        for row in seen["readiness"]["checks"]:
+            if row["name"] in case.checks:
+                assert row["answer"] == "NO", row
+                assert any(words in row["remedy"] for words in case.advice), row
+        if case.remedy is not ended:
+            changed = case.remedy(pair)
+            before = given if changed is None else changed
+            require_ready(pair, case, before)
+    if case.remedy is ended:
+        require_ready(pair, case, {})
+
+
+def require_ready(pair: BreakablePair, case: Case, given: dict[str, Any]) -> None:
+    found: Observed = until(lambda: pair.observe(**given), lambda seen: set(named(seen)) <= case.later)
+    assert set(named(found)) <= case.later, named(found)
+
+
+# ---- refusals of enable --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why enable refuses, what the message says, and how that is done before enable is started again."""
+
+    make: Make
+    says: tuple[str, ...]
+    #: Returns variables of the next run, if the message asks for some.
+    remedy: Callable[[BreakablePair], dict[str, Any] | None]
+    #: Of the refused run.
+    variables: dict[str, Any] = field(default_factory=dict)
+
+
+def hand_made_transform(pair: BreakablePair) -> None:
+    name = f"/P->B.{SOURCE}/config"
+    before = pair.connect("GET", "B", name)
+    insert = {
+        "transforms": "mark",
+        "transforms.mark.type": "org.apache.kafka.connect.transforms.InsertHeader",
+        "transforms.mark.header": "seen",
+        "transforms.mark.value.literal": "x",
+    }
+    pair.connect("PUT", "B", name, {**before, **insert})
+
+
+def wider(alias: str, topic: str) -> Make:
+    """A topic gets one partition more by hand."""
+
+    def make(pair: BreakablePair) -> None:
+        count = len(pair.admin[alias].list_topics(timeout=15).topics[topic].partitions)
+        pair.admin[alias].create_partitions([NewPartitions(topic, count + 1)])[topic].result(15)
+
+    return done(make)
+
+
+def writes(**values: Any) -> Callable[[BreakablePair], None]:
+    return lambda pair: write(pair, **values)
+
+
+REFUSALS: dict[str, Refusal] = {
+    "another cluster is confirmed": Refusal(
+        inventory(), ("-e kafka_dr_confirm=P",), lambda _pair: None, {"kafka_dr_confirm": "B"}
+    ),
+    "another policy": Refusal(
+        inventory(), ("Set kafka_dr_policy back",), lambda _pair: None, {"kafka_dr_policy": "identity"}
+    ),
+    "a group is left out": Refusal(
+        inventory(),
+        ("kafka_dr_drop",),
+        lambda _pair: {"kafka_dr_groups": ["settlement"], "kafka_dr_clients": [], "kafka_dr_drop": ["archive"]},
+        {"kafka_dr_groups": ["settlement"], "kafka_dr_clients": []},
+    ),
+    "the journal expires": Refusal(
+        topic_setting("kafka-dr-journal-internal", "retention.ms", "3600000", "-1"),
+        ("Correct settings with kafka-configs --alter",),
+        set_by_module("B", "kafka-dr-journal-internal", retention_ms="-1"),
+    ),
+    "more partitions than declared": Refusal(
+        wider("P", "Payments"),
+        ("(set partitions to 5)", "Set the larger count as partitions in kafka_dr_topics"),
+        writes(kafka_dr_topics=topics(Payments=PARTITIONS + 2, Ledger=1)),
+    ),
+    "a replica with more partitions than its original": Refusal(
+        wider("B", "P.Payments"),
+        ('"P.Payments" has 6 partitions on B, "Payments" has 5', "correct kafka_dr_topics"),
+        writes(kafka_dr_topics=topics(Payments=PARTITIONS + 3, Ledger=1)),
+    ),
+    "a connector changes records": Refusal(
+        done(hand_made_transform),
+        ("set it to null in source_settings of kafka_dr_flow",),
+        writes(kafka_dr_flow={"source_settings": {"transforms": None}}),
+    ),
+}
+# Refusals whose cause needs another lab, and the tests that have it.
+REFUSED_ELSEWHERE = {
+    "active_side_contradicted": "tests/playbooks/test_evidence.py",
+    "active_side_unknown": "needs a pair that has lost its journal: tests/playbooks/test_evidence.py",
+    "cut_unknown": "needs the policy identity: tests/integration/test_dr_seed.py",
+    "flow_runs_twice": "needs connectors that were there first: tests/playbooks/test_adopt.py",
+    "group_out_of_scope": "needs a group with topics of its own: tests/playbooks/test_evidence.py",
+    "group_undescribed": "needs Kafka Streams: tests/playbooks/test_hidden.py",
+    "journal_incomplete": "needs a truncated journal: tests/playbooks/test_evidence.py",
+    "lease_held": "needs a process that holds it: tests/playbooks/test_frozen.py",
+    "offsets_do_not_fit": "needs replicas without a journal: tests/playbooks/test_adopt.py",
+    "overrides_refused": "needs workers with another policy: tests/integration/test_settings_in_force.py",
+    "tail_left": "needs a lost cluster: tests/playbooks/test_incident.py",
+}
+
+
+@pytest.mark.parametrize("name", list(REFUSALS))
+def test_the_next_step_of_a_refusal_lets_enable_go_on(pair: BreakablePair, name: str) -> None:
+    case, scenario = REFUSALS[name], pair.scenario
+    with case.make(pair):
+        refused = scenario.playbook("enable", {**CONFIRM, **case.variables}, expect=2)
+        output = " ".join(refused["output"].replace('\\"', '"').split())
+        for words in case.says:
+            assert words in output, refused["log"]
+        assert refused["changed"] == 0
+        more = case.remedy(pair) or {}
+        scenario.playbook("enable", {**CONFIRM, **more})
+        assert scenario.playbook("enable", {**CONFIRM, **more})["changed"] == 0
+    if "kafka_dr_drop" in more:
+        # It joins again for the tests that follow.
+        scenario.playbook("enable", CONFIRM)
+
+
+# ---- refusals of a move, as README lists them ----------------------------------------------------------------------
+
+UNTOUCHED = "Nothing was changed by this attempt"
+#: A defect, variables of the move, and what it says. The other sentences of README's "What it refuses" have tests in
+#: test_bad_input.py, test_absence.py, test_disaster.py, test_answers_again.py and test_evidence.py.
+MOVES: dict[str, tuple[Make, dict[str, Any], tuple[str, ...]]] = {
+    "replication makes no progress": (
+        configured(source_consumer_fetch_min_bytes="50000000", source_consumer_fetch_max_wait_ms="25000"),
+        {},
+        ("The flow P->B is", "no progress", UNTOUCHED),
+    ),
+    "a group has no committed offset": (
+        never_read,
+        {"kafka_dr_groups": ["settlement", "archive", "new"]},
+        ('The group "new" has no committed offset on any of its topics on P', UNTOUCHED),
+    ),
+    "another producer writes a replica": (
+        foreign_writes,
+        {},
+        ("the last record of P.Payments-0 on B", "is not in Payments on P", UNTOUCHED),
+    ),
+    "a higher committed offset on the cluster being entered": (
+        following,
+        {"kafka_dr_drain_groups_timeout": 1},
+        ("archive", "kafka_dr_lower", "The applications are back on P"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", list(MOVES))
+def test_a_move_refuses_what_readme_lists(pair: BreakablePair, name: str) -> None:
+    make, variables, says = MOVES[name]
+    with make(pair):
+        refused = pair.scenario.playbook("failover_cutoff", {"kafka_dr_confirm": "B", **variables}, expect=2)
+    output = " ".join(refused["output"].replace('\\"', '"').split())
+    for words in says:
+        assert words in output, refused["log"]
+    if UNTOUCHED in says:
+        assert refused["changed"] == 0
+    ready = until(pair.observe, lambda seen: "journal" not in named(seen) and "run" not in named(seen))
+    assert not {"journal", "run"} & set(named(ready)), named(ready)
+
+
+# ---- after a move --------------------------------------------------------------------------------------------------
+
+
+def test_a_topic_and_a_group_that_join_after_a_move_are_in_stopped_connectors_too(pair: BreakablePair) -> None:
+    """The checkpoint connector toward the applications is stopped, and readiness reads its topics and groups."""
+    scenario = pair.scenario
+    assert scenario.move("failover_cutoff", "B")["outcome"] == "completed"
+    write(
+        pair,
+        kafka_dr_topics=topics(Payments=PARTITIONS + 3, Ledger=1, Late=1),
+        kafka_dr_groups=["settlement", "archive", "late"],
+    )
+    observed = {"topics": ["Payments", "Ledger", "Late"], "groups": ["settlement", "archive", "late"], "to": "P"}
+    scenario.playbook("enable", CONFIRM)
+    name = f"P->B.{CHECKPOINT}"
+    config = pair.connect("GET", "B", f"/{name}/config")
+    assert "Late" in config["topics"].split(",")
+    assert "late" in config["groups"].split(",")
+    state = pair.connect("GET", "B", f"/{name}/status")
+    assert (state["connector"]["state"], state["tasks"]) == ("STOPPED", [])
+    # A group that has never read is reported by a check of its own.
+    found = until(lambda: pair.observe(**observed), lambda seen: set(named(seen)) <= {"group_offsets", "presynced"})
+    assert "back_carries" not in named(found), named(found)
+    assert set(named(found)) <= {"group_offsets", "presynced"}, named(found)
+    assert scenario.playbook("enable", CONFIRM)["changed"] == 0
