@@ -152,8 +152,9 @@ written_after:
 status:
   description:
     - C(flows) holds one row for each flow, with C(verdict), C(reason), C(lag) (source offsets, null if unknown),
-      C(heartbeat_age_s), C(connectors) and C(partitions). In a partition, C(taken) is whether the connector's own
-      filters take the topic (null if unknown), and C(drained) whether everything is replicated.
+      C(heartbeat_age_s) (by the clock of the worker that wrote it, so nothing depends on it), C(connectors) and
+      C(partitions). In a partition, C(taken) is whether the connector's own filters take the topic (null if unknown),
+      and C(drained) whether everything is replicated.
     - C(groups) holds one row for each group, cluster, topic and partition. C(commit) is the committed offset, and
       C(read_to_end) whether the group has read everything. Both are null if unknown. C(members) names client id and
       host of the first members.
