@@ -11,7 +11,7 @@ module: dr_before_stop_info
 short_description: Ask the readiness checks that do not depend on the stop of the applications (internal step)
 version_added: 1.0.0
 description:
-  - C(roles/cutover/tasks/preflight.yml) calls this module before a planned move stops the first application.
+  - C(roles/replication/tasks/before_stop.yml) calls this module before a planned move stops the first application.
   - Asks the checks of M(switchback.kafka_dr.dr_readiness) that no other task of preflight asks. It fails if the answer
     of one of them is C(NO), or C(UNKNOWN), and remains so for 10 s.
 extends_documentation_fragment:

@@ -61,12 +61,12 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     made = Scenario(tmp_path_factory.mktemp("before-stop"), clients=CLIENTS, topics=TOPICS)
     made.variables = {"kafka_dr_groups": GROUPS}
     with made.up():
+        made.playbook("enable", {"kafka_dr_confirm": "P"})
         producer = Producer({"bootstrap.servers": servers(made, "P")})
         for number in range(3):
             producer.produce("Orders", f"order {number}".encode(), partition=0)
         assert producer.flush(30) == 0
         commit(admin(Lab(made.folder, quiet=True), "P"), "archive", {("Orders", 0): 2})
-        made.playbook("enable", {"kafka_dr_confirm": "P"})
         made.start()
         made.traffic(500)
         yield made

@@ -505,7 +505,7 @@ def _expiry(facts: Facts) -> Finding:
 def _decided(facts: Facts) -> Finding:
     if facts.open_transactions is None:
         return _not_known(facts, "open_transactions")
-    return _none_of([one.text for one in facts.open_transactions], "no transaction stays open")
+    return _none_of([transaction.text for transaction in facts.open_transactions], "no transaction stays open")
 
 
 def _have_offsets(facts: Facts) -> Finding:

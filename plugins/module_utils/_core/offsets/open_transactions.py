@@ -89,7 +89,7 @@ def still_open(alias: str, observed: Sequence[StableEnds]) -> list[OpenTransacti
     return [
         OpenTransaction(alias, *key, stable, last.ends[key][1] - stable, seconds)
         for key, (stable, _high) in sorted(first.ends.items())
-        if all(_open_at(one.ends.get(key), stable) for one in observed)
+        if all(_open_at(each.ends.get(key), stable) for each in observed)
     ]
 
 
@@ -99,10 +99,10 @@ def _open_at(end: Range | None, stable: int) -> bool:
 
 def hold_back(flow: dict[str, Any], transactions: Collection[OpenTransaction]) -> None:
     """Change the row of a flow whose source has ``transactions``: what they hold back is not replicated."""
-    held = {one.key: one for one in transactions if one.alias == flow["source"]}
+    held = {transaction.key: transaction for transaction in transactions if transaction.alias == flow["source"]}
     for row in flow["partitions"]:
-        transaction = held.get(Partition(row["topic"], row["partition"]))
-        if transaction is not None and row["drained"] == PROVEN:
-            row.update(drained=UNKNOWN, reason=transaction.text)
+        holder = held.get(Partition(row["topic"], row["partition"]))
+        if holder is not None and row["drained"] == PROVEN:
+            row.update(drained=UNKNOWN, reason=holder.text)
     if held and flow["verdict"] == PROVEN:
         flow.update(verdict=UNKNOWN, reason=held[min(held)].text)

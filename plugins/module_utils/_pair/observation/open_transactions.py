@@ -38,7 +38,11 @@ def _on_one(pair: Pair, alias: str) -> list[OpenTransaction]:
     kafka, observed = pair.kafka[alias], list[StableEnds]()
 
     def observe() -> list[OpenTransaction]:
-        keys = {one.key for one in still_open(alias, observed)} if observed else pair.existing(alias, pair.topics)
+        keys = (
+            {transaction.key for transaction in still_open(alias, observed)}
+            if observed
+            else pair.existing(alias, pair.topics)
+        )
         observed.append(_stable_ends(kafka, keys))
         return still_open(alias, observed)
 

@@ -115,9 +115,9 @@ class Move:
         seen = parts.together(works)
         flows = {flow_name(*flow): seen[f"flow {flow_name(*flow)}"] for flow in self._flows}
         return {
-            "flows": {name: one["row"] for name, one in flows.items() if one is not None},
-            "misfits": {name: None if one is None else one["misfits"] for name, one in flows.items()},
-            "left_out": {name: one["left_out"] for name, one in flows.items() if one is not None},
+            "flows": {name: flow["row"] for name, flow in flows.items() if flow is not None},
+            "misfits": {name: None if flow is None else flow["misfits"] for name, flow in flows.items()},
+            "left_out": {name: flow["left_out"] for name, flow in flows.items() if flow is not None},
             "rivals": seen["rivals"] or {},
         }
 
