@@ -968,6 +968,7 @@ CHECKS = (
         "Run the playbook enable, which declares them.",
         ("back",),
         (CONTROLLED,),
+        left_out="nothing writes what this flow replicates until the move has written its settings",
     ),
     Check(
         "back_progress",
