@@ -106,10 +106,12 @@ class Move:
 
     def observe_at_once(self, parts: Parts, _workers: Mapping[str, str | None]) -> dict[str, Any]:
         """Return the fields of ``Facts`` that preflight needs in addition to its own observations, without waiting."""
-        pair = self._pair
+
+        def configured(flow: tuple[str, str]) -> dict[str, Any]:
+            return self._configured(observe_flow(self._pair, *flow))
+
         works: dict[str, Callable[[], Any]] = {
-            f"flow {flow_name(*flow)}": lambda flow=flow: self._configured(observe_flow(pair, *flow))
-            for flow in self._flows
+            f"flow {flow_name(*flow)}": partial(configured, flow) for flow in self._flows
         }
         works["rivals"] = self._competing_flows
         seen = parts.together(works)
