@@ -62,7 +62,9 @@ groups:
   type: dict
   sample: {verdict: PROVEN, reason: "1 groups have members on all their topics, no committed offset fell back"}
 first_records:
-  description: By topic, C(partition), C(offset) and C(timestamp) (epoch milliseconds) of the record that was read back.
+  description:
+    - By topic, C(partition), C(offset) and C(timestamp) of the record that was read back. The timestamp is in epoch
+      milliseconds. Its producer set it, so it does not say when the record was written.
   returned: when the cluster responded
   type: dict
   sample: {Payments: {partition: 0, offset: 1214, timestamp: 1764148512345}}

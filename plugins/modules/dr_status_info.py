@@ -16,6 +16,7 @@ description:
     verdict with its reason.
   - A flow is C(PROVEN) if records arrive, or if everything is replicated and a recent heartbeat has arrived. The state
     RUNNING alone proves nothing, because a connector stays RUNNING while its brokers are dead.
+  - Transactions that are open are observed for up to 10 s. Nothing is C(PROVEN) while one of them stays open.
   - Can wait until flows run or until everything is replicated.
 extends_documentation_fragment:
   - switchback.kafka_dr.compress
@@ -151,8 +152,9 @@ written_after:
 status:
   description:
     - C(flows) holds one row for each flow, with C(verdict), C(reason), C(lag) (source offsets, null if unknown),
-      C(heartbeat_age_s), C(connectors) and C(partitions). In a partition, C(taken) is whether the connector's own
-      filters take the topic (null if unknown), and C(drained) whether everything is replicated.
+      C(heartbeat_age_s) (by the clock of the worker that wrote it, so nothing depends on it), C(connectors) and
+      C(partitions). In a partition, C(taken) is whether the connector's own filters take the topic (null if unknown),
+      and C(drained) whether everything is replicated.
     - C(groups) holds one row for each group, cluster, topic and partition. C(commit) is the committed offset, and
       C(read_to_end) whether the group has read everything. Both are null if unknown. C(members) names client id and
       host of the first members.
@@ -164,7 +166,10 @@ status:
       flow and that are not in the pair, each with C(alias), C(kind) and C(name). C(undeclared_groups) lists the groups
       of every type that do not move and use topics of the pair, or may use them, with C(at_work) (null without
       O(undeclared_on)). C(competing_flows) names other flows that run and replicate topics of the pair, such as those
-      of a KafkaMirrorMaker2 resource. Both are null after a wait, C(competing_flows) also if workers do not respond.
+      of a KafkaMirrorMaker2 resource. C(open_transactions) lists the transactions on the sources of the flows that stay
+      open, each with C(alias), C(topic), C(partition), the C(offset) of its first record, the number of offsets that it
+      holds back (C(held)), the C(seconds) for which it was observed to be open, and all of it in words (C(text)). All
+      three are null after a wait, C(competing_flows) also if workers do not respond.
   returned: when the module has observed the pair
   type: dict
   sample:
@@ -174,6 +179,7 @@ status:
     unjoined: []
     undeclared_groups: []
     competing_flows: []
+    open_transactions: []
     undeclared_topics: []
     out_of_scope: []
     unassigned: []

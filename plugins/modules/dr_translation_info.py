@@ -65,6 +65,14 @@ options:
       - O(barrier), O(settle) and O(member_timeout) have no effect with V(true).
     type: bool
     default: false
+  lower:
+    description:
+      - What the later commit will do about a higher committed offset on O(enter), as in
+        O(switchback.kafka_dr.kafka_group#module:lower). With O(forecast) and V(fail), the task fails if such a group is
+        idle on O(leave), because the later commit would.
+    type: str
+    choices: [fail, lower, keep]
+    default: keep
 seealso:
   - module: switchback.kafka_dr.kafka_group
   - module: switchback.kafka_dr.dr_status_info
@@ -216,6 +224,7 @@ SPEC = ArgumentSpec(
         "member_timeout": {"type": "float", "default": 0.0},
         "barrier": {"type": "bool", "default": True},
         "forecast": {"type": "bool", "default": False},
+        "lower": {"type": "str", "choices": ["fail", "lower", "keep"], "default": "keep"},
     }
 ).merge(pair_option(), wait_options(), acceptance_options(), compress_options())
 # Return values to compress.
@@ -235,6 +244,7 @@ def work(module: AnsibleModule) -> Result:
         members=Bounds(params["member_timeout"], params["wait_sleep"]),
         replicated=Bounds(params["wait_timeout"], params["wait_sleep"]),
         final=params["barrier"],
+        lower=params["lower"],
         request_timeout=params["request_timeout"],
     )
     return forecast(request) if params["forecast"] else translate(request)

@@ -279,6 +279,80 @@ def test_an_open_transaction_is_named_and_waited_for(pair: LabPair) -> None:
     assert ended["rc"] == 0, ended["msg"]
 
 
+def stamped(ahead: float) -> int:
+    """An event time that is ``ahead`` seconds ahead of the clock."""
+    return int((time.time() + ahead) * 1000)
+
+
+@pytest.mark.parametrize("ahead", [3600.0, -3600.0])
+def test_nothing_is_proven_while_a_transaction_stays_open(pair: LabPair, ahead: float) -> None:
+    """R43: its age is the time for which it was observed, and not the distance of its event time."""
+    pair.send(pair.open, 2)
+    replicated = pair.status(pair.open, wait_for="replicated")
+    assert replicated["rc"] == 0, replicated["msg"]
+    producer = transactional(pair)
+    producer.begin_transaction()
+    producer.produce(pair.open, "open", partition=0, timestamp=stamped(ahead))
+    producer.flush(30)
+    try:
+        result = pair.status(pair.open)
+    finally:
+        producer.abort_transaction(30)
+    row = only(result)
+    (transaction,) = result["status"]["open_transactions"]
+    assert {key: transaction[key] for key in ("alias", "topic", "partition", "offset", "held")} == {
+        "alias": P,
+        "topic": pair.open,
+        "partition": 0,
+        "offset": row["end"],
+        "held": 1,
+    }
+    assert 9.0 <= transaction["seconds"] <= 30.0
+    (flow,) = result["status"]["flows"]
+    assert (result["verdict"], row["drained"]) == ("UNKNOWN", "UNKNOWN")
+    assert (flow["verdict"], flow["reason"]) == ("UNKNOWN", transaction["text"])
+    ended = pair.status(pair.open)
+    assert (ended["verdict"], ended["status"]["open_transactions"]) == ("PROVEN", [])
+
+
+def test_a_transaction_that_ends_while_it_is_observed_is_not_reported(pair: LabPair) -> None:
+    producer = transactional(pair)
+    producer.begin_transaction()
+    producer.produce(pair.open, "soon over", partition=0, timestamp=stamped(-3600.0))
+    producer.flush(30)
+    timer = threading.Timer(2.0, producer.commit_transaction, [30])
+    timer.start()
+    try:
+        began = time.monotonic()
+        result = pair.status(pair.open)
+        took = time.monotonic() - began
+    finally:
+        timer.join()
+    assert (result["verdict"], result["status"]["open_transactions"]) == ("PROVEN", [])
+    assert took > 1.5
+
+
+@pytest.mark.parametrize("ahead", [3600.0, -3600.0])
+def test_a_log_that_grows_has_no_open_transaction(pair: LabPair, ahead: float) -> None:
+    producer, over = Producer({"bootstrap.servers": pair.servers(P), "linger.ms": 0}), threading.Event()
+
+    def write() -> None:
+        while not over.wait(0.001):
+            producer.produce(pair.open, uuid.uuid4().hex, partition=0, timestamp=stamped(ahead))
+            producer.poll(0)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        found = [pair.status(pair.open) for _observation in range(3)]
+    finally:
+        over.set()
+        writer.join()
+        assert producer.flush(30) == 0
+    assert [one["status"]["open_transactions"] for one in found] == [[], [], []]
+    assert [one["verdict"] for one in found] == ["PROVEN"] * 3, [one["status"]["missing"] for one in found]
+
+
 def test_unreachable_workers_only_hide_their_flow_if_partial_results_are_requested(pair: LabPair) -> None:
     """An operator still sees committed offsets and log ends. A gate gets an error as always."""
     away = {**pair.clusters, B: {**pair.clusters[B], "connect_url": "http://127.0.0.1:1"}}

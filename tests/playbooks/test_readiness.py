@@ -298,24 +298,28 @@ def unfinished(pair: BreakablePair) -> Iterator[dict[str, Any]]:
         )
 
 
-@contextmanager
-def open_transaction(pair: BreakablePair) -> Iterator[dict[str, Any]]:
-    """A producer that died long ago left the transaction open, and its timeout is long."""
-    producer = Producer(
-        {
-            "bootstrap.servers": pair.clusters["P"]["bootstrap_servers"],
-            "transactional.id": "left-open",
-            "transaction.timeout.ms": 600_000,
-        }
-    )
-    producer.init_transactions(30)
-    producer.begin_transaction()
-    producer.produce("Payments", b"x", partition=0, timestamp=int((time.time() - 300) * 1000))
-    assert producer.flush(30) == 0
-    try:
-        yield {}
-    finally:
-        producer.abort_transaction(30)
+def open_transaction(ahead: float) -> Break:
+    """A producer left the transaction open, and its timeout is long. ``ahead``: of its event times, in seconds."""
+
+    @contextmanager
+    def broken(pair: BreakablePair) -> Iterator[dict[str, Any]]:
+        producer = Producer(
+            {
+                "bootstrap.servers": pair.clusters["P"]["bootstrap_servers"],
+                "transactional.id": "left-open",
+                "transaction.timeout.ms": 600_000,
+            }
+        )
+        producer.init_transactions(30)
+        producer.begin_transaction()
+        producer.produce("Payments", b"x", partition=0, timestamp=int((time.time() + ahead) * 1000))
+        assert producer.flush(30) == 0
+        try:
+            yield {}
+        finally:
+            producer.abort_transaction(30)
+
+    return broken
 
 
 @contextmanager
@@ -430,7 +434,8 @@ TABLE: dict[str, tuple[Break, str, str, str]] = {
     "an offset that would skip": (following, "offsets_there", "NO", "archive"),
     "an undeclared group": (undeclared_group, "undeclared_groups", "NO", "nightly"),
     "a group that reads something else": (other_topics, "group_topics", "NO", "Other"),
-    "a transaction that was left open": (open_transaction, "transactions", "NO", "Payments-0"),
+    "a transaction that was left open": (open_transaction(-300), "transactions", "NO", "Payments-0"),
+    "an open transaction with later event times": (open_transaction(3600), "transactions", "NO", "Payments-0"),
     "records of a foreign producer": (foreign_writes, "foreign_writes", "NO", "P.Payments-0"),
 }
 

@@ -155,7 +155,7 @@ def test_a_missing_part_only_stops_code_that_needs_it() -> None:
         bootstrap_servers = "p:1"
 
     kafka: Any = {"P": ScriptedCluster(), "B": ScriptedCluster()}
-    snapshot = PairSnapshot({}, {}, {"P": reported, "B": lost}, {}, kafka, LastRecords(kafka))
+    snapshot = PairSnapshot({}, {}, {"P": reported, "B": lost}, kafka, LastRecords(kafka))
     assert snapshot.ranges("P", [A, C]) == {A: (0, 5)}
     with pytest.raises(DrError, match=r"T-1.*Leader not available"):
         snapshot.ranges("P", [A, B])
@@ -251,7 +251,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> tuple[Pair, PairSnapshot]:
     }
     observations = {("P", "B"): FlowState(dict(RUNS), {A: 8, B: 4})}
     state = {"g": GroupState("g", "EMPTY")}
-    snapshot = PairSnapshot(observations, {"P": (state, {"g": {A: 9, B: 4}})}, logs, {}, kafka, LastRecords(kafka))
+    snapshot = PairSnapshot(observations, {"P": (state, {"g": {A: 9, B: 4}})}, logs, kafka, LastRecords(kafka))
     return pair, snapshot
 
 

@@ -34,6 +34,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import retriable, waiting
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Change, Outcome
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, LockedOut
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.open_transactions import StableEnds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, Waited, wait_until
@@ -464,6 +465,22 @@ def _judged(trial: Trial) -> Any:
     trial.patch.setattr(trial.module, "_alive", lambda *_args: set())
     trial.patch.setattr(trial.module, "_unreplicated", lambda _observation: ["T-0"])
     return trial.module.judged_flows(pair, [before], 3.0)
+
+
+@wait("kafka", "_pair/observation/open_transactions.py:_on_one")
+def _open_transactions(trial: Trial) -> Any:
+    trial.replace("_stable_ends", StableEnds(1.0, 1.0, {}))
+    pair = stub(kafka={"P": KAFKA}, topics=["T"], existing=lambda *_asked: {ONE})
+    return trial.module._on_one(pair, "P")
+
+
+@wait("flow", "_pair/readiness/workflow.py:before_stop")
+def _before_stop(trial: Trial) -> Any:
+    clusters = stub(journal=lambda: (None, [], []), opened=stub(requests=[]))
+    trial.patch.setattr(trial.module, "Clusters", lambda _request: clusters)
+    trial.replace("_facts", None)
+    trial.patch.setattr(trial.module, "refusals_before_stop", lambda *_args: [])
+    return trial.module.before_stop(stub(accept=()))
 
 
 @wait("flow", "_pair/readiness/waiting_records.py:await_replication")

@@ -274,10 +274,15 @@ def log_ranges(
     return require_ranges(kafka, try_log_ranges(kafka, partitions, isolation))
 
 
-def log_ends(kafka: Kafka, partitions: Iterable[Partition]) -> dict[Partition, int]:
-    """Return the high watermark of each partition, in one request. Raises as :func:`log_ranges` does."""
+def log_ends(
+    kafka: Kafka, partitions: Iterable[Partition], isolation: str = "read_uncommitted"
+) -> dict[Partition, int]:
+    """Return the high watermark of each partition, in one request. Raises as :func:`log_ranges` does.
+
+    For ``read_committed`` it is the last stable offset.
+    """
     reported = _reported(
-        lambda unreported: _offsets(kafka, dict.fromkeys(unreported, _LATEST), "read_uncommitted", "latest"), partitions
+        lambda unreported: _offsets(kafka, dict.fromkeys(unreported, _LATEST), isolation, "latest"), partitions
     )
     _require_answers(kafka, {key: end for key, end in reported.items() if isinstance(end, str)}, "End offsets")
     return {key: end for key, end in reported.items() if not isinstance(end, str)}

@@ -31,6 +31,7 @@ STATUS: dict[str, Any] = {
     "missing": [],
     "unjoined": [],
     "competing_flows": [],
+    "open_transactions": [],
 }
 
 

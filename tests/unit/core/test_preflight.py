@@ -69,6 +69,7 @@ def status(*groups: dict[str, Any], **parts: Any) -> dict[str, Any]:
         "unjoined": [],
         "undeclared_groups": [],
         "undeclared_topics": [],
+        "open_transactions": [],
     } | {"out_of_scope": []}
     return {**base, **parts}
 
@@ -81,6 +82,27 @@ def undeclared(**parts: Any) -> dict[str, Any]:
 
 def journal(active: str = "P", run: dict[str, Any] | None = None) -> dict[str, Any]:
     return {"active": active, "run": run, "interrupted": run is not None and run["ended"] is None}
+
+
+def test_a_transaction_that_stays_open_is_refused_unless_it_is_accepted() -> None:
+    """Observed: the drain refused it, after the applications had stood for 17 s."""
+    text = "T-0 on P: a transaction stays open at offset 7 (observed for 10 s) and holds back 3 offsets"
+    held = {**flow("P", "B"), "verdict": "UNKNOWN", "reason": text}
+    seen = status(group("P", "STABLE", 5, None), group("B"), flows=[held], open_transactions=[{"text": text}])
+    (problem,) = judge_cutover(seen, journal(), "cutoff", "B")["problems"]
+    assert problem.startswith(f"{text}. The drain would wait")
+    assert """-e '{"kafka_dr_ready_accept": ["transactions"]}'""" in problem
+    assert judge_cutover(seen, journal(), "cutoff", "B", accept=["transactions"])["problems"] == []
+    # Another fault of the same flow is still named.
+    broken = {**seen, "flows": [{**held, "verdict": "REFUTED", "reason": "its task failed"}]}
+    problems = judge_cutover(broken, journal(), "cutoff", "B", accept=["transactions"])["problems"]
+    assert problems[0] == "The flow P->B is REFUTED: its task failed."
+
+
+def test_transactions_that_were_not_observed_are_refused() -> None:
+    seen = status(group("P", "STABLE", 5, None), group("B"), open_transactions=None)
+    judged = judge_cutover(seen, journal(), "cutoff", "B")
+    assert judged["problems"] == ["Whether transactions stay open on P was not observed."]
 
 
 def test_a_healthy_pair_may_move() -> None:
@@ -480,6 +502,7 @@ def test_the_outlook_of_a_run_has_the_values_that_the_next_tasks_need() -> None:
 
 def test_the_module_returns_the_same_judgement() -> None:
     facts = {"status": status(), "state": journal(), "type": "cutoff", "to": "B", "policy": "default", "groups": ["g"]}
+    facts["accept"] = []
     direct = judge_cutover(status(), journal(), "cutoff", "B", groups=["g"])
     assert direct["problems"]
     assert run_module(dr_judge, {"kind": "cutover", "facts": facts})["judgement"] == direct

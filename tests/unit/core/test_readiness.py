@@ -19,7 +19,6 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.facts import (
     Expiring,
     Facts,
-    OpenTransaction,
     judge_readiness,
     readiness_lines,
     seconds_until_full,
@@ -27,6 +26,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.f
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.readiness import CHECKS, SETTINGS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.undeclared_groups import UndeclaredGroup
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.open_transactions import OpenTransaction
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import ConfigValue, TopicState
 
 VALUES = {
@@ -428,17 +428,12 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "differs by partition",
     ),
     "open transaction": (
-        replace(H(), open_transactions=[OpenTransaction("T", 0, 7, 61.0)]),
+        replace(H(), open_transactions=[OpenTransaction("P", "T", 0, 7, 3, 10.0)]),
         "transactions",
         "NO",
-        "at offset 7 for 61 s",
+        "T-0 on P: a transaction stays open at offset 7 (observed for 10 s) and holds back 3 offsets",
     ),
-    "transaction of unknown age": (
-        replace(H(), open_transactions=[OpenTransaction("T", 0, 7, None)]),
-        "transactions",
-        "UNKNOWN",
-        "the age of the transaction",
-    ),
+    "unknown transactions": (replace(H(), open_transactions=None), "transactions", "UNKNOWN", "open transactions"),
     "RUNNING without a task": (
         with_flow(H(), "P->B", connector("checkpoint", tasks=[])),
         "checkpoints",
@@ -646,11 +641,6 @@ def test_without_the_number_of_brokers_the_safety_of_journal_and_replicas_is_unk
 
 def test_every_check_has_a_defect_of_its_own() -> None:
     assert {name for _facts, name, _answer, _word in BROKEN.values()} == {check.name for check in CHECKS}
-
-
-def test_a_transaction_may_be_open_for_a_while() -> None:
-    found = judge_readiness(replace(healthy(), open_transactions=[OpenTransaction("T", 0, 7, 59.0)]), CHECKS)
-    assert found["controlled"] == "YES"
 
 
 def test_a_defect_is_reported_although_another_value_is_unknown() -> None:

@@ -420,6 +420,7 @@ def status(**parts: Any) -> dict[str, Any]:
         "missing": [],
         "unjoined": [],
         "competing_flows": [],
+        "open_transactions": [],
     }
     return {**base, **parts}
 
@@ -497,6 +498,12 @@ def test_other_flows_for_the_same_topics_are_listed() -> None:
     name = "P->B: mm2/P->B.MirrorSourceConnector"
     assert f"  another flow replicates the same topics: {name}" in status_lines(status(competing_flows=[name]), "P")
     assert not [line for line in status_lines(status(competing_flows=None), "P") if "another flow" in line]
+
+
+def test_what_an_open_transaction_holds_back_is_listed() -> None:
+    lines = status_lines(status(open_transactions=[{"text": "T-0 on P: a transaction stays open"}]), "P")
+    assert lines[-1] == "  not replicated: T-0 on P: a transaction stays open"
+    assert not [line for line in status_lines(status(open_transactions=None), "P") if "not replicated" in line]
 
 
 def test_at_most_ten_missing_items_are_listed() -> None:

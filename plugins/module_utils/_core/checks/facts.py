@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..names import Naming, flow_name
+from ..offsets.open_transactions import OpenTransaction
 from ..offsets.unreplicated import Unreplicated
 from ..resources.topics import TopicState
 from ..verdict import PROVEN, REFUTED, UNKNOWN, Finding
@@ -29,9 +30,9 @@ __all__ = [
     "Expiring",
     "Facts",
     "Limits",
-    "OpenTransaction",
     "judge_readiness",
     "readiness_lines",
+    "refusals_before_stop",
     "seconds_until_full",
 ]
 
@@ -53,8 +54,6 @@ class Limits:
     expiry: float = 3600.0
     #: How old the offsets that a disaster would start from may be.
     age: float = 900.0
-    #: How long a transaction may be open.
-    undecided: float = 60.0
 
 
 @dataclass(frozen=True)
@@ -85,18 +84,6 @@ def seconds_until_full(bound: int, records: int, size: int | None, rate: float |
         return None
     left = max(0.0, float(bound - records * size))
     return left / (rate * size) if rate * size else (math.inf if left else 0.0)
-
-
-@dataclass(frozen=True)
-class OpenTransaction:
-    """An open transaction."""
-
-    topic: str
-    partition: int
-    #: Its first record.
-    offset: int
-    #: Seconds since that record was written; None: unknown.
-    age: float | None
 
 
 @dataclass(frozen=True)
@@ -139,6 +126,7 @@ class Facts:
     unreplicated: Sequence[Unreplicated] | None = None
     #: The same partitions, with the age and the remaining retention of the first unreplicated record.
     expiring: Sequence[Expiring] | None = None
+    #: Transactions that stay open on the sources of the flows.
     open_transactions: Sequence[OpenTransaction] | None = None
     #: Names of the groups that move.
     groups: Sequence[str] = ()
@@ -206,6 +194,17 @@ class Check:
     needs: tuple[str, ...] = ()
     #: The verdicts that it is part of.
     counts: tuple[str, ...] = WAYS
+    #: Which other part of preflight asks the same of a planned move; "": none does.
+    asked_by: str = ""
+    #: Why preflight does not refuse a planned move because of this check; "": it does.
+    left_out: str = ""
+    #: Whether preflight refuses also if the answer is UNKNOWN.
+    refuses_unknown: bool = True
+
+    @property
+    def before_stop(self) -> bool:
+        """Does preflight of a planned move ask it, before the first application stops?"""
+        return CONTROLLED in self.counts and not self.asked_by and not self.left_out
 
 
 def judge_readiness(facts: Facts, checks: Sequence[Check], accepted: Collection[str] = ()) -> dict[str, Any]:
@@ -238,6 +237,21 @@ def judge_readiness(facts: Facts, checks: Sequence[Check], accepted: Collection[
         )
     verdicts = {way: _verdict(row["answer"] for row in rows if way in row["counts"]) for way in WAYS}
     return {**verdicts, "from": facts.x, "to": facts.y, "checks": rows}
+
+
+def refusals_before_stop(facts: Facts, checks: Sequence[Check], accepted: Collection[str] = ()) -> list[str]:
+    """Why a planned move must not stop the first application, in words, from the checks that preflight asks.
+
+    The checks that another part of preflight has asked before count as YES. ``accepted``: as in
+    :func:`judge_readiness`.
+    """
+    asked = {check.name: check for check in checks if check.before_stop}
+    alone = [replace(check, needs=tuple(need for need in check.needs if need in asked)) for check in asked.values()]
+    return [
+        f"{row['asks']} {row['answer']} ({row['name']}): {row['found'].rstrip('.')}. {row['remedy']}"
+        for row in judge_readiness(facts, alone, accepted)["checks"]
+        if row["answer"] == NO or (row["answer"] == UNKNOWN and asked[row["name"]].refuses_unknown)
+    ]
 
 
 def _verdict(answers: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from ..cutover_types import CUTOVER_TYPES, needs_source
@@ -40,6 +40,12 @@ _REPAIR = (
     "Run the playbook switchback.kafka_dr.enable: it repairs connectors and waits until both flows make progress. If"
     " the problem remains, check the tasks of those connectors and the logs of their workers."
 )
+_OPEN = (
+    "{}. The drain would wait for it with the applications stopped. A producer that was killed leaves its transaction"
+    " open until its transaction.timeout.ms has passed: wait, or end it (kafka-transactions.sh find-hanging). If a"
+    " running application keeps its transactions open for so long and its stop ends them, start again with"
+    """ -e '{{"kafka_dr_ready_accept": ["transactions"]}}'."""
+)
 _MIXED = (
     'The type "{}" cannot be used with the policy "{}": the flow and the producers would write into the'
     ' same partitions at the same time, and no cut would separate their records. Use the type "cutoff".'
@@ -53,6 +59,7 @@ def judge_cutover(
     to: str,
     policy: str = "default",
     groups: Sequence[str] = (),
+    accept: Collection[str] = (),
 ) -> dict[str, Any]:
     """``{already, problems, text, verdict}`` for a cutover of type ``kind`` to the alias ``to``.
 
@@ -62,6 +69,7 @@ def judge_cutover(
 
     ``status``: the result of ``dr_status_info``. ``journal``: the journal's state. The active cluster counts as known
     only if the journal and the clusters do not contradict each other (R18). ``groups``: the groups that move.
+    ``accept``: names of readiness checks whose NO the operator accepts.
     """
     active, run = journal["active"], journal["run"]
     if CUTOVER_TYPES[kind].writes_beside_flow and naming_of(policy).flows_write_originals:
@@ -90,13 +98,20 @@ def judge_cutover(
             " not proven."
         )
         return _judgement(True, problems, text)
+    transactions = _open_transactions(status)
     problems = [f"{text}." for text in status["missing"]]
     problems += [
         f"The flow {flow['name']} is {flow['verdict']}: {flow['reason']}."
         for flow in status["flows"]
-        if flow["verdict"] != PROVEN and not any(text.startswith(f"{flow['name']}:") for text in status["missing"])
+        if flow["verdict"] != PROVEN
+        and flow["reason"] not in transactions
+        and not any(text.startswith(f"{flow['name']}:") for text in status["missing"])
     ]
     problems = [*problems[:6], _REPAIR] if problems else []
+    if status["open_transactions"] is None:
+        problems.append(f"Whether transactions stay open on {active} was not observed.")
+    if transactions and "transactions" not in accept:
+        problems.append(_OPEN.format(first_few(transactions, 3, "; ")))
     problems += [
         f'The group "{row["group"]}" also reads {", ".join(row["topics"])} on {row["alias"]}, which the inventory'
         " does not list. Its committed offsets there would not be moved. Add the topics or remove the group."
@@ -283,6 +298,11 @@ def initial_offsets(status: Mapping[str, Any], alias: str) -> list[dict[str, Any
 
 def _judgement(already: bool, problems: list[str], text: str, verdict: str = UNKNOWN) -> dict[str, Any]:
     return {"already": already, "problems": problems[:8], "text": text, "verdict": verdict}
+
+
+def _open_transactions(status: Mapping[str, Any]) -> list[str]:
+    """The transactions that stay open, in words."""
+    return [row["text"] for row in status["open_transactions"] or ()]
 
 
 def _aliases(status: Mapping[str, Any]) -> set[str]:

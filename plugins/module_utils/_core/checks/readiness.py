@@ -505,18 +505,7 @@ def _expiry(facts: Facts) -> Finding:
 def _decided(facts: Facts) -> Finding:
     if facts.open_transactions is None:
         return _not_known(facts, "open_transactions")
-    held = [
-        f"{one.topic}-{one.partition} on {facts.x}: a transaction has been open at offset {one.offset}"
-        f" for {one.age:.0f} s"
-        for one in facts.open_transactions
-        if one.age is not None and one.age > facts.limits.undecided
-    ]
-    open_ = [
-        f"{one.topic}-{one.partition} on {facts.x}: the age of the transaction open at offset {one.offset} is unknown"
-        for one in facts.open_transactions
-        if one.age is None
-    ]
-    return _none_of(held, f"no transaction has been open for more than {facts.limits.undecided:g} s", open_)
+    return _none_of([transaction.text for transaction in facts.open_transactions], "no transaction stays open")
 
 
 def _have_offsets(facts: Facts) -> Finding:
@@ -686,12 +675,14 @@ CHECKS = (
         _answers("x"),
         "Check the brokers, address and login of {x}. If the cluster is lost, run the playbook failover_disaster.",
         counts=(CONTROLLED,),
+        asked_by="every task: it connects to both clusters",
     ),
     Check(
         "cluster_to",
         "Does {y} respond, and is it the cluster in the inventory?",
         _answers("y"),
         "Check the brokers, address and login of {y}. The applications cannot move without it.",
+        asked_by="every task: it connects to both clusters",
     ),
     Check(
         "workers_to",
@@ -700,6 +691,7 @@ CHECKS = (
         "Start the workers, or correct their address or login. A cutover needs them to stop the flow and to read its"
         " offsets.",
         ("cluster_to",),
+        asked_by="the observation of the flows",
     ),
     Check(
         "workers_from",
@@ -708,6 +700,7 @@ CHECKS = (
         "Start the workers, or correct their address or login. Failback is impossible without them.",
         ("cluster_from",),
         (CONTROLLED,),
+        asked_by="the observation of the flows",
     ),
     Check(
         "versions",
@@ -717,6 +710,7 @@ CHECKS = (
         " another.",
         ("workers_to", "workers_from"),
         (CONTROLLED,),
+        left_out="a move needs no equal versions, and the flows run with these versions already",
     ),
     Check(
         "journal",
@@ -724,6 +718,7 @@ CHECKS = (
         _journal,
         "Run the playbook enable. If the applications were moved by hand, add -e kafka_dr_applications_on=ALIAS.",
         ("cluster_to",),
+        asked_by="the reading of the journal",
     ),
     Check(
         "retention",
@@ -732,6 +727,7 @@ CHECKS = (
         "Journal: correct the setting (kafka-configs --alter). Checkpoints: set cleanup.policy=compact. Other topics:"
         " run the playbook enable. Records that these topics lose cannot be recovered.",
         ("journal", "cluster_from"),
+        left_out="nothing expires within the minutes of a move",
     ),
     Check(
         "run",
@@ -739,6 +735,7 @@ CHECKS = (
         _no_run,
         "Start the run again, or undo it with the playbook abandon.",
         ("journal",),
+        asked_by="the reading of the journal: the run resumes, or is refused",
     ),
     Check(
         "topics",
@@ -755,6 +752,7 @@ CHECKS = (
         "Add what is missing to the inventory, or name it in kafka_dr_drop and run the playbook enable: then it leaves"
         " the pair. Until then moves, disaster failovers, enable and disable are refused.",
         ("journal",),
+        asked_by="the comparison of the inventory with the journal",
     ),
     Check(
         "patterns",
@@ -763,6 +761,7 @@ CHECKS = (
         "Run the playbook enable, with which they join the pair, or add them to exclude. Nothing replicates them, and a"
         " planned cutover is refused.",
         ("cluster_from", "journal"),
+        asked_by="the observation of the flows and groups",
     ),
     Check(
         "topic_ids",
@@ -781,6 +780,7 @@ CHECKS = (
         " missing partitions. Kafka cannot remove partitions: if a replica has too many, delete it, and enable creates"
         " it again.",
         ("topics",),
+        asked_by="the observation of the flows",
     ),
     Check(
         "settings",
@@ -788,6 +788,7 @@ CHECKS = (
         _settings,
         "Set the same value on both clusters (kafka_topic, or the flow's sync.topic.configs).",
         ("topics",),
+        left_out="they limit what the applications can write or keep later, not the move",
     ),
     Check(
         "replicas",
@@ -795,6 +796,7 @@ CHECKS = (
         _replication,
         "Add replicas (kafka-reassign-partitions). Otherwise fewer broker failures can make the topic unavailable.",
         ("topics",),
+        left_out="fewer replicas make a later failure worse, not the move",
     ),
     Check(
         "writable",
@@ -803,6 +805,7 @@ CHECKS = (
         "Start the missing brokers. If none is missing, add replicas or lower min.insync.replicas. Until then the"
         " brokers refuse every such write.",
         ("topics",),
+        asked_by="the observation of the flows",
     ),
     Check(
         "journal_writable",
@@ -812,6 +815,7 @@ CHECKS = (
         " without the journal.",
         ("retention",),
         (CONTROLLED,),
+        asked_by="the first event of the run, which is journaled before the first stop",
     ),
     Check(
         "unclean_elections",
@@ -820,6 +824,7 @@ CHECKS = (
         "Set unclean.leader.election.enable=false (kafka_topic). An unclean election deletes acknowledged records, also"
         " those that the flow has replicated already.",
         ("topics", "retention"),
+        left_out="it matters only if a broker fails, and the move shortens no risk by waiting",
     ),
     Check(
         "leaders_from",
@@ -828,6 +833,7 @@ CHECKS = (
         "Start the missing brokers. Records of a partition without a leader cannot be replicated.",
         ("topics",),
         (CONTROLLED,),
+        asked_by="the observation of the flows",
     ),
     Check(
         "leaders_to",
@@ -836,6 +842,7 @@ CHECKS = (
         "Start the missing brokers. A partition without a leader accepts no records, and no offset on it can be"
         " checked.",
         ("topics",),
+        asked_by="the observation of the flows",
     ),
     Check(
         "flow_offsets",
@@ -863,6 +870,7 @@ CHECKS = (
         _connectors("forward", ("source",)),
         "Read the worker's log, then run the playbook enable.",
         ("workers_to", "topics", "journal"),
+        asked_by="the observation of the flows",
     ),
     Check(
         "flow_settings",
@@ -871,6 +879,7 @@ CHECKS = (
         "Run the playbook enable: it writes the settings that carry a proof into each connector. Remove other unsafe"
         " settings by hand.",
         ("flow", "workers_from"),
+        asked_by="the observation of the flows",
     ),
     Check(
         "flow_sizes",
@@ -879,6 +888,7 @@ CHECKS = (
         "Set producer.override.max.request.size in source_settings of kafka_dr_flow above the size of the largest"
         " uncompressed record, and run the playbook enable. One larger record fails the task of the flow.",
         ("flow", "topics"),
+        left_out="it stops the flow only at a larger record, and then the flow makes no progress",
     ),
     Check(
         "flow_carries",
@@ -902,6 +912,7 @@ CHECKS = (
         "A connector in state RUNNING may make no progress. Read the worker's log; check the network bandwidth, and"
         " whether {y} refuses writes.",
         ("flow", "leaders_to", "flow_fits", "flow_carries", "writable"),
+        asked_by="the observation of the flows",
     ),
     Check(
         "flow_lag",
@@ -909,6 +920,7 @@ CHECKS = (
         _lag,
         "Add tasks or bandwidth, or wait. A controlled cutover waits for these records; a disaster loses them.",
         ("flow_progress",),
+        left_out="the drain waits for these records, and kafka_dr_max_downtime limits that wait",
     ),
     Check(
         "flow_expiry",
@@ -916,14 +928,18 @@ CHECKS = (
         _expiry,
         "Raise retention.ms and retention.bytes on {x} now; then find out why the flow lags.",
         ("flow", "leaders_from", "flow_fits"),
+        left_out="the drain replicates these records sooner than the flow would with running producers",
     ),
     Check(
         "transactions",
-        "Has every open transaction on {x} been open only for a short time?",
+        "Does every transaction end within seconds?",
         _decided,
-        "End the transaction (kafka-transactions.sh find-hanging). The drain of a cutover would wait for it.",
-        ("topics", "leaders_from", "workers_to"),
+        "End the transaction (kafka-transactions.sh find-hanging), or wait for its transaction.timeout.ms: the drain of"
+        " a cutover would wait for it. If a running application keeps its transactions open for so long and its stop"
+        " ends them, accept this check.",
+        ("topics", "leaders_from"),
         (CONTROLLED,),
+        asked_by="the observation of the flows, which waits for open transactions",
     ),
     Check(
         "foreign_writes",
@@ -933,6 +949,7 @@ CHECKS = (
         " back. To continue anyway, set kafka_dr_accept_foreign_writers. If a replica could not be compared, no writer"
         " is known: the answer changes when the flow has replicated a record into it.",
         ("flow", "workers_from", "partitions"),
+        asked_by="the observation of the flows",
     ),
     Check(
         "back",
@@ -945,6 +962,7 @@ CHECKS = (
         "Read the worker's log, then run the playbook enable. Failback needs this flow.",
         ("workers_from", "topics"),
         (CONTROLLED,),
+        asked_by="the observation of the flows",
     ),
     Check(
         "back_carries",
@@ -953,6 +971,7 @@ CHECKS = (
         "Run the playbook enable, which declares them.",
         ("back",),
         (CONTROLLED,),
+        left_out="nothing writes what this flow replicates until the move has written its settings",
     ),
     Check(
         "back_progress",
@@ -961,6 +980,7 @@ CHECKS = (
         "A connector in state RUNNING may make no progress. Read the worker's log.",
         ("back", "back_carries", "leaders_from", "leaders_to", "partitions", "topic_ids"),
         (CONTROLLED,),
+        asked_by="the observation of the flows",
     ),
     Check(
         "checkpoints",
@@ -976,6 +996,7 @@ CHECKS = (
         _have_offsets,
         "Start the group once, or commit offsets for it. Without them, auto.offset.reset would decide where it starts.",
         ("topics", "leaders_from", "journal", "partitions", "flow_carries"),
+        asked_by="the observation of the groups",
     ),
     Check(
         "group_topics",
@@ -983,6 +1004,7 @@ CHECKS = (
         _only_declared_topics,
         "Add the topics to kafka_dr_topics, or remove the group. A cutover does not move the offsets of other topics.",
         ("topics",),
+        asked_by="the observation of the groups",
     ),
     Check(
         "group_scope",
@@ -991,6 +1013,7 @@ CHECKS = (
         "Add the topic to the group's topics, or stop the group from reading it and delete its committed offsets there"
         " on both clusters.",
         ("topics", "topic_ids", "workers_to"),
+        asked_by="the observation of the groups",
     ),
     Check(
         "undeclared_groups",
@@ -999,6 +1022,7 @@ CHECKS = (
         "Add the group to kafka_dr_groups (mode: local if it stays on its cluster, and for a share group), name it in"
         " kafka_dr_accept_undeclared, or delete it if it is unused. If a pattern takes it, run the playbook enable.",
         ("topics",),
+        asked_by="the observation of the groups",
     ),
     Check(
         "groups_there",
@@ -1006,6 +1030,7 @@ CHECKS = (
         _no_members_there,
         "Stop the consumers on {y}: they process the same records twice, or are about to.",
         ("leaders_to", "topics", "workers_to", "journal", "topic_ids"),
+        asked_by="the observation of the groups",
     ),
     Check(
         "committed_offsets",
@@ -1015,6 +1040,7 @@ CHECKS = (
         " read.",
         ("flow_fits", "group_offsets", "leaders_to", "partitions", "topic_ids", "workers_from"),
         (CONTROLLED,),
+        asked_by="the translation of the committed offsets, with the options of the run",
     ),
     Check(
         "offsets_movable",
@@ -1024,6 +1050,7 @@ CHECKS = (
         " records are read again. Run Kafka Streams with group.protocol=classic.",
         ("committed_offsets",),
         (CONTROLLED,),
+        asked_by="the translation of the committed offsets, with the options of the run",
     ),
     Check(
         "unread_there",
@@ -1033,6 +1060,7 @@ CHECKS = (
         " kafka_dr_accept_skips moves a group anyway: it never processes those records.",
         ("committed_offsets",),
         (CONTROLLED,),
+        asked_by="the translation of the committed offsets, with the options of the run",
     ),
     Check(
         "offsets_there",
@@ -1040,6 +1068,7 @@ CHECKS = (
         _none_after,
         "A higher committed offset skips records. A planned cutover refuses it; kafka_dr_lower: lower sets it back.",
         ("committed_offsets",),
+        asked_by="the translation of the committed offsets, for groups without members",
     ),
     Check(
         "presynced",
@@ -1056,6 +1085,7 @@ CHECKS = (
         "Run the playbook rights, which grants what the declared clients need, or grant the rights by other means."
         " Declare the principal of each client.",
         ("cluster_to",),
+        refuses_unknown=False,
     ),
     Check(
         "clients",
@@ -1063,5 +1093,6 @@ CHECKS = (
         _controllable,
         "Check that Ansible can reach the hosts in the inventory and that they have the commands, or do what the reason"
         " says of a workload.",
+        asked_by="the tasks that render the endpoint files and check the workloads",
     ),
 )

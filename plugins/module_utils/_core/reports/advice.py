@@ -103,7 +103,7 @@ def judge(kind: str, facts: Mapping[str, Any]) -> dict[str, Any]:
 
 _JUDGES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "cutover": lambda facts: judge_cutover(
-        facts["status"], facts["state"], facts["type"], facts["to"], facts["policy"], facts["groups"]
+        facts["status"], facts["state"], facts["type"], facts["to"], facts["policy"], facts["groups"], facts["accept"]
     ),
     "disaster": lambda facts: judge_disaster(facts["survey"], facts["state"], facts["to"], facts["anyway"]),
     "last_probe": lambda facts: judge_last_probe(

@@ -426,6 +426,7 @@ def status_lines(
     lines += [f"  not in the pair, although a pattern matches: {unjoined_text(left)}: run enable"] if left else []
     lines += [f"  in the pair, but not in this inventory: {text}" for text in leaving[:10]]
     lines += [f"  another flow replicates the same topics: {text}" for text in status["competing_flows"] or ()]
+    lines += [f"  not replicated: {row['text']}" for row in status["open_transactions"] or ()]
     return lines + [f"  missing: {text}" for text in status["missing"][:10]]
 
 

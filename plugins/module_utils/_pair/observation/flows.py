@@ -109,11 +109,12 @@ def observe_flow(
     if only is not None:
         keys &= set(only)
         replicas &= {pair.naming.replica_partition(source, key) for key in keys}
+    # Before the last stable offsets: a log that grows in between has no open transaction.
+    high = log_ends(pair.kafka[source], keys) if tails else {}
     observed_at = time.monotonic()
     source_log, replica_log = both(
         lambda: log_ranges(pair.kafka[source], keys), lambda: log_ranges(pair.kafka[target], replicas)
     )
-    high = log_ends(pair.kafka[source], keys) if tails else {}
     last = LastRecords(pair.kafka) if tails else None
     observation = combine(pair, (source, target), observed, heartbeat, source_log, replica_log, high, last)
     return replace(observation, observed_at=observed_at)

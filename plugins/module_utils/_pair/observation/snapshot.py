@@ -9,7 +9,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -45,16 +45,14 @@ class PairSnapshot:
     groups: Mapping[str, Groups | DrError]
     #: Log start and last stable offset by alias and partition, or the broker's error.
     logs: Mapping[str, Mapping[Partition, Range | str] | DrError]
-    #: Log start and high watermark of originals, by alias and partition, or the broker's error.
-    high: Mapping[str, Mapping[Partition, Range | str] | DrError]
     kafka: Mapping[str, Kafka]
     last: LastRecords
     #: Seconds of this machine's monotonic clock, right before the logs were read; None: unknown.
     logs_at: float | None = None
 
-    def ranges(self, alias: str, keys: Iterable[Partition], high: bool = False) -> dict[Partition, Range]:
-        """Return log start and end of those of ``keys`` that exist; the end is the high watermark if ``high``."""
-        reported = unwrap((self.high if high else self.logs)[alias])
+    def ranges(self, alias: str, keys: Iterable[Partition]) -> dict[Partition, Range]:
+        """Return log start and end of those of ``keys`` that exist."""
+        reported = unwrap(self.logs[alias])
         return require_ranges(self.kafka[alias], {key: reported[key] for key in keys if key in reported})
 
     def newest_heartbeat(self, alias: str, topic: str) -> Record | None:
@@ -78,11 +76,10 @@ def unwrap(captured: T | DrError) -> T:
     return captured
 
 
-def take_snapshot(pair: Pair, away: Mapping[str, str | None], transactions: Collection[str]) -> PairSnapshot:
+def take_snapshot(pair: Pair, away: Mapping[str, str | None]) -> PairSnapshot:
     """Observe flows and groups on both clusters, then their logs.
 
-    ``away`` says by target why a flow's workers must not be contacted. ``transactions`` are the aliases on which to
-    look for open transactions.
+    ``away`` says by target why a flow's workers must not be contacted.
     """
     on_each(pair.kafka, pair.partitions)
     with ThreadPoolExecutor() as pool:
@@ -92,8 +89,7 @@ def take_snapshot(pair: Pair, away: Mapping[str, str | None], transactions: Coll
         group_states = {alias: future.result() for alias, future in groups.items()}
     logs_at = time.monotonic()
     logs = on_each(pair.kafka, lambda alias: capture(lambda: _logs(pair, alias)))
-    high = on_each(dict.fromkeys(transactions), lambda alias: capture(lambda: _high_watermarks(pair, alias)))
-    snapshot = PairSnapshot(engine_states, group_states, logs, high, pair.kafka, LastRecords(pair.kafka), logs_at)
+    snapshot = PairSnapshot(engine_states, group_states, logs, pair.kafka, LastRecords(pair.kafka), logs_at)
     # Read the last records of both clusters now. An error is raised again when a caller needs the record.
     on_each(
         pair.kafka,
@@ -130,23 +126,17 @@ def _logs(pair: Pair, alias: str) -> dict[Partition, Range | str]:
     return reported
 
 
-def _high_watermarks(pair: Pair, alias: str) -> dict[Partition, Range | str]:
-    return try_log_ranges(pair.kafka[alias], pair.existing(alias, pair.topics), "read_uncommitted")
-
-
 def flow_in(snapshot: PairSnapshot, pair: Pair, source: str, target: str) -> FlowObservation:
     """Return one flow like ``observe_flow`` with tails, from the snapshot."""
     engine_state = unwrap(snapshot.engines[source, target])
     source_log = snapshot.ranges(source, pair.existing(source, pair.topics))
     replica_log = snapshot.ranges(target, pair.existing(target, pair.replicas(source)))
-    ranges = snapshot.ranges(source, source_log, high=True) if source in snapshot.high else {}
-    high = {key: end for key, (_start, end) in ranges.items()}
     heartbeat = (
         snapshot.newest_heartbeat(target, pair.naming.heartbeats(source))
         if pair.engine.application is None
         else own_heartbeat(source, engine_state, snapshot.last)
     )
-    observation = combine(pair, (source, target), engine_state, heartbeat, source_log, replica_log, high, snapshot.last)
+    observation = combine(pair, (source, target), engine_state, heartbeat, source_log, replica_log, {}, snapshot.last)
     return replace(observation, observed_at=snapshot.logs_at)
 
 

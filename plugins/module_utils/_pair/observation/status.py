@@ -19,6 +19,7 @@ from ..._core.checks.preflight import initial_offsets, unfit, written_after_barr
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.names import CONNECTORS
+from ..._core.offsets.open_transactions import OpenTransaction, hold_back
 from ..._core.offsets.replication_gates import PartitionFacts, drained, healthy, lag, making_progress, open_transaction
 from ..._core.partition import Partition
 from ..._core.resources.groups import REBALANCING_STATES
@@ -30,6 +31,7 @@ from ..connections.clusters import both, on_each
 from .flows import FlowObservation, observe_again, observe_flows
 from .foreign_writers import foreign_records, replication_loop
 from .groups import GroupStatus, observe_groups, observe_readers
+from .open_transactions import open_transactions
 from .pair import Pair
 from .patterns import unjoined
 from .undeclared_groups import UndeclaredGroups
@@ -173,8 +175,12 @@ def _once(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     others = UndeclaredGroups(pair, request.undeclared_on) if request.undeclared_on else None
     on_each(pair.kafka, pair.partitions)
     # At the same time, because a busy worker takes seconds to return the stored offsets.
-    view, groups = both(lambda: _flowing_view(pair, moving_limit=_MOVING_LIMIT), lambda: _assigned_groups(pair))
+    view, (groups, transactions) = both(
+        lambda: _flowing_view(pair, moving_limit=_MOVING_LIMIT),
+        lambda: both(lambda: _assigned_groups(pair), lambda: open_transactions(pair, _sources(pair))),
+    )
     view.update(_group_parts(groups))
+    _hold_back(view, transactions)
     # Not in waits: they run while applications are stopped.
     view["unjoined"] = [row for source in _sources(pair) for row in unjoined(pair.kafka[source], pair.spec, source)]
     view["undeclared_groups"] = None if others is None else [row.as_dict() for row in others.again()]
@@ -551,9 +557,18 @@ def _view(
         "unjoined": None,
         "undeclared_groups": None,
         "competing_flows": None,
+        "open_transactions": None,
         "flows": [flow_row(observation, finding) for observation, finding in judged],
         **_group_parts(groups),
     }
+
+
+def _hold_back(view: dict[str, Any], transactions: Sequence[OpenTransaction]) -> None:
+    """Add the transactions that stay open. What they hold back is not replicated, so nothing is PROVEN with them."""
+    for flow in view["flows"]:
+        hold_back(flow, transactions)
+    view["open_transactions"] = [transaction.as_dict() for transaction in transactions]
+    view["verdict"] = combine([view["verdict"], *(UNKNOWN for _transaction in transactions)])
 
 
 def _groups_everywhere(pair: Pair) -> dict[str, dict[str, GroupStatus]]:

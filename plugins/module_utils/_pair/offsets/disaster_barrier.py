@@ -351,8 +351,10 @@ def _require_decided(survivor: Survivor, bounds: Bounds) -> None:
     if not waited.done:
         raise DrError(
             "not_decided",
-            f"Transactions are still open on {survivor.y} after {waited.seconds:.0f} s, so no cut can be recorded.",
-            "The broker aborts a dead producer's transaction after its time-out. Then start the same playbook again.",
+            f"Transactions are still open on {survivor.y} after {waited.seconds:.0f} s, or a producer still writes"
+            " there, so no cut can be recorded.",
+            "The broker aborts a dead producer's transaction after its time-out. Stop any producer that writes. Then"
+            " start the same playbook again.",
         )
 
 

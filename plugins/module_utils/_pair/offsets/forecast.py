@@ -27,7 +27,7 @@ from ..._module import Result
 from ..connections.clusters import both
 from ..journal.copies import read_state
 from ..observation.pair import Pair
-from .evidence import Evidence, by_group, gather, refused_skips, skips_refusal
+from .evidence import Evidence, by_group, gather, preexisting_higher_offsets, refused_skips, skips_refusal
 from .requests import TranslationRequest
 from .translation import find_offsets
 
@@ -63,6 +63,7 @@ def forecast(request: TranslationRequest) -> Result:
     }
     problems = lasting(evidence, rows, request.group_lag)
     result = Result(extra=extra, requests=pair.requests)
+    higher = _higher(evidence, rows) if request.lower == "fail" else []
     result.failure = skips_refusal(rows, (x, y), accepted)
     if problems and result.failure is None:
         result.failure = DrError(
@@ -71,6 +72,15 @@ def forecast(request: TranslationRequest) -> Result:
             "Stopping the applications would not change this, so none was stopped. Commit an offset within the log on"
             f" {x}, or let the group read on. kafka_dr_group_lag=reread accepts records that are read again.",
         )
+    elif higher and result.failure is None:
+        result.failure = DrError(
+            "offset_lower",
+            f"{len(higher)} committed offsets on {y} are higher than what their groups have processed, so they skip"
+            f" records: {first_few(higher, 3, '; ')}.",
+            "Stopping the applications would not change this, so none was stopped. Find out which process committed"
+            " them. Then let the group read on, set them back with -e kafka_dr_lower=lower, or keep them with"
+            " -e kafka_dr_lower=keep (option lower).",
+        )
     return result
 
 
@@ -78,6 +88,25 @@ def _settled(rows: Iterable[Mapping[str, Any]], accepted: Collection[str]) -> bo
     """Are no rows refused for lost records, or is it certain that some records are lost?"""
     refused = [skipped_in(row) for row in refused_skips(rows, accepted)]
     return not refused or any(skips.at_least for skips in refused)
+
+
+def _higher(evidence: Evidence, rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Name the offsets of idle groups that are higher on Y than an exact translation: the commit would refuse them.
+
+    A group with members may reach the higher offset before it stops.
+    """
+    suspects = [row for row in rows if row["quality"] == "exact" and preexisting_higher_offsets([row])]
+    idle = {name for name, status in evidence.x_groups.items() if status.state in ("EMPTY", "DEAD")}
+    idle &= {row["group"] for row in suspects}
+    committed = committed_offsets(evidence.pair.kafka[evidence.x], sorted(idle)) if idle else {}
+    # Offsets that still change belong to a reader with assign().
+    idle = {name for name in idle if evidence.x_groups[name].commits.items() <= committed[name].items()}
+    return [
+        f'group "{row["group"]}" on {row["topic"]}-{row["partition"]}: committed {row["existing"]}, processed up to'
+        f" {row['offset']}"
+        for row in suspects
+        if row["group"] in idle
+    ]
 
 
 def lasting(evidence: Evidence, rows: Iterable[Mapping[str, Any]], group_lag: str) -> list[str]:

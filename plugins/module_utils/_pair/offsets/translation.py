@@ -336,8 +336,8 @@ def _require_decided(pair: Pair, alias: str, bounds: Bounds) -> None:
     if not waited.done:
         raise DrError(
             "not_decided",
-            f"Transactions are still open in the topics on {alias} after {waited.seconds:.0f} s, so no cut can be"
-            " recorded.",
+            f"Transactions are still open in the topics on {alias} after {waited.seconds:.0f} s, or a producer still"
+            " writes there, so no cut can be recorded.",
             f"Find the producer that writes on {alias} and stop it, then start the same playbook again.",
         )
 

@@ -8,27 +8,24 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ..._core.checks.facts import OpenTransaction
 from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
 from ..._core.journal.state import JournalState
 from ..._core.names import flow_name
 from ..._core.offsets.flow_restart import misfits
-from ..._core.offsets.replication_gates import open_transaction
 from ..._core.resources.topic_filters import Filter, left_out
-from ..._core.verdict import PROVEN
+from ..._core.verdict import PROVEN, UNKNOWN, Finding
 from ..._core.waiting import Bounds
-from ..._kafka.records import first_data_records
 from ..connections.engines import Opened
 from ..flows.restart import replica_starts
-from ..observation.flows import FlowObservation
+from ..observation.flows import FlowObservation, observe_flow
 from ..observation.foreign_writers import foreign_records, not_compared, replication_loop
 from ..observation.groups import GroupStatus
+from ..observation.open_transactions import open_transactions
 from ..observation.pair import Pair
 from ..observation.snapshot import PairSnapshot, capture, flow_in, groups_in, take_snapshot, unwrap
 from ..observation.status import flow_row, group_rows, judged_flows
@@ -47,6 +44,7 @@ __all__ = ["Move", "predicted_disaster"]
 
 # Seconds. A flow that stores its offsets once a minute makes progress in steps, and no application waits for this.
 _MOVING_SECONDS = 10.0
+_NOT_JUDGED = Finding(UNKNOWN, "its progress was not observed")
 
 
 def predicted_disaster(
@@ -84,7 +82,7 @@ class Move:
     def observe(self, parts: Parts, workers: Mapping[str, str | None]) -> dict[str, Any]:
         """Return fields of ``Facts``. ``workers``: by alias, why the workers of the flow toward it are not used."""
         pair, flows = self._pair, self._flows
-        snapshot = capture(lambda: take_snapshot(pair, workers, [self.x]))
+        snapshot = capture(lambda: take_snapshot(pair, workers))
         seen = parts.together(
             {
                 **{flow_name(*flow): partial(self._observe_at, snapshot, flow) for flow in flows},
@@ -99,11 +97,42 @@ class Move:
         works["committed_offsets"] = lambda: self._groups(unwrap(seen["groups"]))
         works["undeclared_groups"] = lambda: undeclared_groups(pair, self.x)
         works["rivals"] = self._competing_flows
+        works["open_transactions"] = lambda: open_transactions(pair, (source for source, _target in flows))
         works["offsets"] = lambda: self._offsets(unwrap(snapshot), observations, unwrap(seen["groups"]))
         works["survey"] = lambda: predicted_disaster(
             self._request, (self.x, self.y), self._journal, self._opened, unwrap(snapshot)
         )
         return self._fields(parts, parts.together(works))
+
+    def observe_at_once(self, parts: Parts, _workers: Mapping[str, str | None]) -> dict[str, Any]:
+        """Return the fields of ``Facts`` that preflight needs in addition to its own observations, without waiting."""
+
+        def configured(flow: tuple[str, str]) -> dict[str, Any]:
+            return self._configured(observe_flow(self._pair, *flow))
+
+        works: dict[str, Callable[[], Any]] = {
+            f"flow {flow_name(*flow)}": partial(configured, flow) for flow in self._flows
+        }
+        works["rivals"] = self._competing_flows
+        seen = parts.together(works)
+        flows = {flow_name(*flow): seen[f"flow {flow_name(*flow)}"] for flow in self._flows}
+        return {
+            "flows": {name: flow["row"] for name, flow in flows.items() if flow is not None},
+            "misfits": {name: None if flow is None else flow["misfits"] for name, flow in flows.items()},
+            "left_out": {name: flow["left_out"] for name, flow in flows.items() if flow is not None},
+            "rivals": seen["rivals"] or {},
+        }
+
+    def _configured(self, observation: FlowObservation, finding: Finding = _NOT_JUDGED) -> dict[str, Any]:
+        """Return what one observation shows of a flow, whether or not it makes progress."""
+        starts, state = [], self._state
+        if not self._naming.starts_at_cut:
+            starts = replica_starts(self._pair, observation, state.topic_ids, state.unreplicated_below)
+        return {
+            "row": flow_row(observation, finding),
+            "left_out": self._left_out(observation),
+            "misfits": misfits(starts),
+        }
 
     def _fields(self, parts: Parts, found: Mapping[str, Any]) -> dict[str, Any]:
         names = [flow_name(*flow) for flow in self._flows]
@@ -123,7 +152,7 @@ class Move:
             "rivals": found["rivals"] or {},
             "unreplicated": None if away is None else away["unreplicated"],
             "expiring": None if away is None else away["expiring"],
-            "open_transactions": None if away is None else away["open"],
+            "open_transactions": found["open_transactions"],
             "committed_offsets": groups["rows"],
             "undeclared_topics": groups["undeclared_topics"],
             "out_of_scope": groups["out_of_scope"],
@@ -137,7 +166,7 @@ class Move:
         return capture(lambda: flow_in(unwrap(snapshot), self._pair, *flow))
 
     def _flow(self, snapshot: PairSnapshot | DrError, first: FlowObservation | DrError) -> dict[str, Any]:
-        pair, state = self._pair, self._state
+        pair = self._pair
         observation, finding = judged_flows(pair, [unwrap(first)], _MOVING_SECONDS)[0]
         accepted, last = pair.spec.accepted_foreign_writers, unwrap(snapshot).last
         below = state.unreplicated_below.get(observation.target)
@@ -153,19 +182,13 @@ class Move:
                 for name in pair.engine.reverse_flows(observation.source, observation.target, pair.topics)
             ]
             foreign_writes += replication_loop(pair, observation.source, observation.target)
-        starts = []
-        if not self._naming.starts_at_cut:
-            starts = replica_starts(pair, observation, state.topic_ids, state.unreplicated_below)
         return {
-            "row": flow_row(observation, finding),
+            **self._configured(observation, finding),
             "unsafe_settings": observation.unsafe_settings,
-            "left_out": self._left_out(observation),
-            "misfits": misfits(starts),
             "foreign_writes": foreign_writes,
             "not_compared": not_compared(pair, observation, counted, accepted, last, below),
             "unreplicated": lacking,
             "expiring": expiring(pair, observation, lacking, last, ends, self._request.limits.lag),
-            "open": _left_open(pair, observation),
         }
 
     def _competing_flows(self) -> dict[str, list[str]]:
@@ -234,19 +257,3 @@ class Move:
         evidence = of_snapshot(self._pair, snapshot, (forward, back[0] if back else None), groups)
         rows, _read = find_offsets(evidence, self._journal)
         return rows, lasting(evidence, rows, "refuse")
-
-
-def _left_open(pair: Pair, observation: FlowObservation) -> list[OpenTransaction] | None:
-    """Return the open transactions and their ages; None: a log end is unknown."""
-    if any(facts.high is None or facts.end is None for facts in observation.facts.values()):
-        return None
-    spans = {
-        key: (facts.end or 0, facts.high or 0) for key, facts in observation.facts.items() if open_transaction(facts)
-    }
-    firsts = first_data_records(pair.kafka[observation.source], spans, "read_uncommitted") if spans else {}
-    transactions = []
-    for key in sorted(spans):
-        first = firsts.get(key)
-        age = None if first is None or first.timestamp is None else time.time() - first.timestamp / 1000.0
-        transactions.append(OpenTransaction(*key, offset=spans[key][0], age=age))
-    return transactions

@@ -8,6 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,7 @@ from ..._core.checks.cost import (
     survey_rows,
     unreplicated,
 )
-from ..._core.checks.facts import WAYS, Facts, judge_readiness, readiness_lines
+from ..._core.checks.facts import WAYS, Facts, judge_readiness, readiness_lines, refusals_before_stop
 from ..._core.checks.history import rehearsal_line, trend_lines
 from ..._core.checks.objectives import objective_lines, objectives
 from ..._core.checks.readiness import CHECKS
@@ -30,6 +31,8 @@ from ..._core.journal.durations import durations
 from ..._core.journal.events import Event
 from ..._core.journal.facts import JournalFacts
 from ..._core.journal.state import JournalState
+from ..._core.listing import first_few
+from ..._core.waiting import Bounds, wait_until
 from ..._module import Result
 from ..journal.members import members
 from ..journal.readiness_history import keep_observation
@@ -39,7 +42,36 @@ from .flows import Move, predicted_disaster
 from .parts import Parts
 from .request import ReadinessRequest
 
-__all__ = ["readiness"]
+__all__ = ["before_stop", "readiness"]
+
+# Observes what needs both clusters.
+Observe = Callable[[Move, Parts, Mapping[str, str | None]], dict[str, Any]]
+# Limits of the wait for a flow whose tasks are being assigned, or for a cluster that responds slowly. Every application
+# runs meanwhile.
+_SETTLING = Bounds(10.0, 1.0)
+
+
+def before_stop(request: ReadinessRequest) -> Result:
+    """Ask the checks that preflight asks. Fails if one of them refuses the move, and has done so for some seconds."""
+    requests: list[dict[str, Any]] = []
+
+    def observe() -> list[str]:
+        clusters, parts = Clusters(request), Parts()
+        journal, events, missing = parts.one("journal", clusters.journal) or (None, [], [])
+        facts = _facts(request, clusters, parts, journal, events, missing, Move.observe_at_once)
+        requests.extend(clusters.opened.requests)
+        return refusals_before_stop(facts, CHECKS, request.accept)
+
+    refusals = wait_until(observe, lambda texts: not texts, _SETTLING).state
+    result = Result(extra={"refusals": refusals}, requests=requests)
+    if refusals:
+        result.failure = DrError(
+            "not_ready",
+            f"The applications cannot move now: {first_few(refusals, 3, ' ')}",
+            "No application was stopped. The playbook switchback.kafka_dr.readiness shows all checks. To accept a NO,"
+            " name its check in kafka_dr_ready_accept.",
+        )
+    return result
 
 
 def readiness(request: ReadinessRequest, check: bool) -> Result:
@@ -95,6 +127,7 @@ def _facts(
     journal: JournalState | None,
     events: list[Event],
     missing: list[str],
+    observe: Observe = Move.observe,
 ) -> Facts:
     """Observe everything that can be observed. Facts that need both clusters are observed only if both respond."""
     pair, kafka = request.pair, clusters.kafka
@@ -105,7 +138,7 @@ def _facts(
     rights = parts.one("rights", partial(clusters.rights, y)) if there else None
     seen: dict[str, Any] = {}
     if journal is not None and not any(clusters.unreachable.values()):
-        seen = Move(request, (x, y), journal, clusters.opened).observe(parts, workers)
+        seen = observe(Move(request, (x, y), journal, clusters.opened), parts, workers)
     elif journal is not None and there:
         known = JournalFacts.toward(journal, y)
         found = parts.one("survey", lambda: predicted_disaster(request, (x, y), known, clusters.opened, None))

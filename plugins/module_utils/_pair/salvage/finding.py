@@ -18,7 +18,7 @@ from ..._core.partition import Partition, Range, Ranges
 from ..._core.resources.topic_ids import recreated
 from ..._kafka.latest import read_latest
 from ..._kafka.topics import describe
-from ..connections.clusters import both, on_each
+from ..connections.clusters import on_each
 from ..observation.pair import Pair
 from ..offsets.flow_topics import FlowTopics
 from ..offsets.replicated_ends import TenureLogs, replicated_ends
@@ -76,10 +76,9 @@ class Finder:
             if one.topic_id == topic_ids.get(key[0])
         }
         replicated, flow_runs = self._require_stopped([one for one in progress.values() if not one.done])
-        logs, highs = both(
-            lambda: pair.ranges(self._source, pair.topics),
-            lambda: pair.ranges(self._source, pair.topics, "read_uncommitted"),
-        )
+        # Before the last stable offsets: a log that grows in between has no open transaction.
+        highs = pair.ranges(self._source, pair.topics, "read_uncommitted")
+        logs = pair.ranges(self._source, pair.topics)
         tails = []
         for key, (start, end) in sorted(logs.items()):
             known, high = progress.get(key), highs[key][1]
