@@ -65,8 +65,8 @@ judgement:
     - C(problems) lists why the cutover must not start. C(already) is whether the applications already live there, and
       C(verdict) is the verdict about that. C(text) is the decision in words. With O(kind=stopped) or
       O(kind=arrived), it has only C(text).
-    - With O(kind=cutover) and O(kind=disaster), C(terms) says what the move asks of other teams whose applications the
-      inventory does not control.
+    - With O(kind=cutover) and O(kind=disaster), C(terms) says what the move asks of other teams, if the inventory does
+      not control all applications.
     - With O(kind=cutover), C(reads) holds by group and topic what the groups read before the cutover, with the
       partitions that were never written.
   returned: success
@@ -76,7 +76,6 @@ judgement:
     already: false
     verdict: UNKNOWN
     text: The applications may move to B.
-    terms: []
     reads: {settlement: {Payments: []}}
 """
 

@@ -171,7 +171,7 @@ def test_a_change_window_moves_stopped_applications(pair: Scenario) -> None:
     assert report["other_applications"] == {"topics": ["Payments"], "groups": ["settlement", "fraud"]}
     found = checks(report)
     assert {found[name] for name in ("drained", "committed_offsets", "departure")} == {"PROVEN"}
-    # What nobody has watched is unknown: no fence was set, and nothing has started yet.
+    # What was not observed is unknown: no fence was set, and nothing has started yet.
     assert {found[name] for name in ("fence", "first_write", "groups")} == {"UNKNOWN"}
     assert "not awaited" in reasons(report)["first_write"]
     assert "not awaited" in reasons(report)["groups"]

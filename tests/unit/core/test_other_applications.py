@@ -166,7 +166,7 @@ FAILURE = {"task": "t", "message": "m", "error": {}}
         ("cutoff", OtherApplications().as_dict(), ""),
     ],
 )
-def test_after_an_undo_other_teams_are_told_what_to_do(kind: str, others: dict[str, Any], wanted: str) -> None:
+def test_after_an_undo_the_run_says_what_other_teams_may_do(kind: str, others: dict[str, Any], wanted: str) -> None:
     run = {"failure": FAILURE, "run": "r", "passed": False, "outcome": "undone", "type": kind, "from": "P", "to": "B"}
     found = cutover_advice({**run, "clusters": {}, "journal": {}, "probes": [], "other_applications": others})
     assert wanted in found
@@ -198,6 +198,6 @@ def test_the_judge_passes_the_terms_on() -> None:
     observed = {"probes": [], "active_groups": [], "active_members": {}, "out_of_scope": []}
     given: dict[str, Any] = {"survey": observed, "state": state, "type": "disaster", "from": "P", "to": "B"}
     given["anyway"] = False
-    assert judge("disaster", {**given, "other_applications": OtherApplications().as_dict()})["terms"] == []
+    assert "terms" not in judge("disaster", {**given, "other_applications": OtherApplications().as_dict()})
     (text,) = judge("disaster", {**given, "other_applications": BOTH.as_dict()})["terms"]
     assert text.endswith("must not start on P again.")

@@ -110,23 +110,23 @@ def judge(kind: str, facts: Mapping[str, Any]) -> dict[str, Any]:
     return _JUDGES[kind](facts)
 
 
-def _terms(facts: Mapping[str, Any]) -> list[str]:
-    """What a move asks of other teams whose applications the inventory does not control (R48)."""
-    others, move = OtherApplications.of(facts["other_applications"]), (facts["from"], facts["to"])
+def _terms(facts: Mapping[str, Any]) -> dict[str, list[str]]:
+    """``terms``: what a move asks of other teams (R48); empty if the inventory controls all applications."""
+    others = OtherApplications.of(facts.get("other_applications"))
     if not others:
-        return []
-    planned = needs_source(facts["type"])
-    return [f"{others.terms(move, float(facts['wait'])) if planned else others.disaster_terms(move)}."]
+        return {}
+    planned, move = needs_source(facts["type"]), (facts["from"], facts["to"])
+    return {"terms": [f"{others.terms(move, float(facts['wait'])) if planned else others.disaster_terms(move)}."]}
 
 
 _JUDGES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "cutover": lambda facts: {
         **judge_cutover(facts["status"], facts["state"], facts["type"], facts["to"], facts["policy"], facts["groups"]),
-        "terms": _terms(facts),
+        **_terms(facts),
     },
     "disaster": lambda facts: {
         **judge_disaster(facts["survey"], facts["state"], facts["to"], facts["anyway"]),
-        "terms": _terms(facts),
+        **_terms(facts),
     },
     "last_probe": lambda facts: judge_last_probe(
         facts["probes"], (facts["from"], facts["to"]), facts["writing"], facts["fence"], facts["anyway"]
