@@ -72,7 +72,7 @@ class _Unchanged:
         digest = hashlib.sha256(repr(value).encode()).hexdigest()
         # A moment of the future is of another host, or of a time before this host was started again.
         if digest != self.digest or self.at > read:
-            self.changed = bool(self.digest)
+            self.changed = self.digest not in ("", digest)
             self.at, self.digest = read, digest
 
 
@@ -90,7 +90,7 @@ class Watch:
         """``settles``: seconds for which topics and groups must be still. ``seen``: as :meth:`as_seen` returned it."""
         self._kafka, self._topics, self._groups = kafka, topics, groups
         self._settle, self._idle_settle = settles
-        self._began = time.monotonic()
+        self._read = time.monotonic()
         self._given = seen or {}
         self._items = {
             (part, name): _Unchanged(**self._given.get(part, {}).get(name, {}))
@@ -98,7 +98,8 @@ class Watch:
             for name in names
         }
         self._first: dict[str, int] = {}
-        self._read = self._began
+        # What an earlier watch has seen is compared with, too.
+        self._began = min([self._read, *(item.at for item in self._items.values() if item.digest)])
 
     def look(self) -> Standstill:
         """Look once. The result has what was seen in motion within the time for which it must be still."""
