@@ -162,7 +162,7 @@ FAILURE = {"task": "t", "message": "m", "error": {}}
     ("kind", "others", "wanted"),
     [
         ("cutoff", BOTH.as_dict(), "Other teams may start their applications on P again: the writers of Payments"),
-        ("disaster", BOTH.as_dict(), "Other teams must not start their applications on B: the writers of Payments"),
+        ("disaster", BOTH.as_dict(), "Other teams may start their applications on P again: the writers of Payments"),
         ("cutoff", OtherApplications().as_dict(), ""),
     ],
 )

@@ -63,8 +63,6 @@ def _others_again(facts: Mapping[str, Any]) -> str:
     others = OtherApplications.of(facts.get("other_applications"))
     if not others:
         return ""
-    if not needs_source(facts["type"]):
-        return f"Other teams must not start their applications on {facts['to']}: {others.named}."
     return f"Other teams may start their applications on {facts['from']} again: {others.named}."
 
 
