@@ -113,16 +113,16 @@ class Watch:
             self._items[_GROUPS, name].note(sorted(rows.items()), read)
             # The offset of an open transaction is about to change.
             pending |= {name} if None in rows.values() else set()
-        for topic, rows in ends.items():
+        for topic, own in ends.items():
             item = self._items[_TOPICS, topic]
-            self._first.setdefault(topic, item.end if item.digest else sum(rows))
-            item.note(rows, read)
-            item.end = sum(rows)
+            self._first.setdefault(topic, item.end if item.digest else sum(own))
+            item.note(own, read)
+            item.end = sum(own)
         moving = {key for key, item in self._items.items() if item.changed and not self._still(key)}
         return Standstill(
             {name: members_named(state) or state.state for name, state in states.items() if state.active},
             [name for name in commits if not states[name].active and (name in pending or (_GROUPS, name) in moving)],
-            {topic: sum(rows) - self._first[topic] for topic, rows in ends.items() if (_TOPICS, topic) in moving},
+            {topic: sum(own) - self._first[topic] for topic, own in ends.items() if (_TOPICS, topic) in moving},
             read - self._began,
         )
 
