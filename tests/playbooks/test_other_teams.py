@@ -19,7 +19,7 @@ from lab.lab import Lab
 from scenario import Scenario, totals
 from snapshot import read_inventory, snapshot
 
-CLIENTS = [
+CLIENTS: list[dict[str, Any]] = [
     {"name": "payments-api", "role": "producer", "rate": 200},
     {"name": "settlement", "role": "consumer", "group": "settlement"},
     {"name": "fraud", "role": "consumer", "group": "fraud"},

@@ -77,13 +77,12 @@ def test_when_they_must_be_at_rest() -> None:
     found = awaited_stops(BOTH)
     writers, readers = "the writers of Payments", 'the consumers of "settlement"'
     assert found["cutoff"] == {
-        "stop_producers": {"topics": ["Payments"], "groups": [], "text": writers},
-        # What stopped before is watched again.
-        "stop_consumers": {"topics": ["Payments"], "groups": ["settlement"], "text": readers},
+        "stop_producers": {"topics": ["Payments"], "groups": [], "again": [], "text": writers},
+        "stop_consumers": {"topics": [], "groups": ["settlement"], "again": ["Payments"], "text": readers},
     }
     assert found["continuous"] == {
-        "stop_consumers": {"topics": [], "groups": ["settlement"], "text": readers},
-        "move_producers": {"topics": ["Payments"], "groups": ["settlement"], "text": writers},
+        "stop_consumers": {"topics": [], "groups": ["settlement"], "again": [], "text": readers},
+        "move_producers": {"topics": ["Payments"], "groups": [], "again": [], "text": writers},
     }
     assert found["disaster"] == {}
     only = awaited_stops(OtherApplications(groups=("settlement",)))
@@ -195,7 +194,7 @@ def test_their_downtime_is_never_claimed_to_be_known() -> None:
 
 def test_the_judge_passes_the_terms_on() -> None:
     state = {"active": "P", "run": None, "interrupted": False}
-    observed = {"probes": [], "active_groups": [], "active_members": {}, "out_of_scope": []}
+    observed: dict[str, Any] = {"probes": [], "active_groups": [], "active_members": {}, "out_of_scope": []}
     given: dict[str, Any] = {"survey": observed, "state": state, "type": "disaster", "from": "P", "to": "B"}
     given["anyway"] = False
     assert "terms" not in judge("disaster", {**given, "other_applications": OtherApplications().as_dict()})

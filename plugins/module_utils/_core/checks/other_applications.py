@@ -106,22 +106,19 @@ def other_applications(
 def awaited_stops(others: OtherApplications) -> dict[str, dict[str, dict[str, Any]]]:
     """By type of cutover and phase, the topics and groups that must be at rest before the phase begins.
 
-    What has come to rest before an earlier phase is watched again: no record may have been written since. ``text``
-    names the applications that must stop now. A disaster awaits nothing, because the cluster being left may not
-    respond.
+    ``again``: topics that were at rest before an earlier phase. No record may have been written since, because people
+    may take long in between. ``text`` names the applications that must stop now. A disaster awaits nothing, because
+    the cluster being left may not respond.
     """
     found: dict[str, dict[str, dict[str, Any]]] = {}
     for name, kind in CUTOVER_TYPES.items():
-        stops = {"topics": kind.standstill["writes"][0], "groups": kind.standstill["reads"][0]}
+        writes, reads = kind.standstill["writes"][0], kind.standstill["reads"][0]
         rows: dict[str, dict[str, Any]] = {}
-        for index, phase in enumerate(kind.phases):
-            if not kind.needs_source or phase not in stops.values():
-                continue
-            so_far = kind.phases[: index + 1]
-            row = {key: list(getattr(others, key)) if stop in so_far else [] for key, stop in stops.items()}
-            new = OtherApplications.of({key: row[key] for key, stop in stops.items() if stop == phase})
+        for phase in kind.phases if kind.needs_source else ():
+            new = OtherApplications(others.topics if phase == writes else (), others.groups if phase == reads else ())
             if new:
-                rows[phase] = {**row, "text": new.named}
+                earlier = [topic for row in rows.values() for topic in row["topics"]]
+                rows[phase] = {**new.as_dict(), "again": earlier, "text": new.named}
         found[name] = rows
     return found
 
