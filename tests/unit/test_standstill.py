@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,8 +14,9 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState, Member
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import TopicState
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import standstill as file
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.standstill import Watch
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.standstill import Watch, watched_texts
 
 
 class World:
@@ -111,6 +113,18 @@ def test_a_moment_of_another_host_does_not_count(world: World) -> None:
     later = world.watch(earlier.as_seen())
     assert world.look(later, 0) == []
     assert not later.settled
+
+
+def test_slow_looks_do_not_make_a_still_topic_unknown(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(_kafka: Any, topics: list[str]) -> dict[str, TopicState]:
+        world.now += 7
+        return {name: TopicState(name, "id", 2, 1, (), {}, 1) for name in topics}
+
+    monkeypatch.setattr(file, "describe_anew", slow)
+    monkeypatch.setattr(file, "wait_until", partial(wait_until, clock=(lambda: world.now, lambda _seconds: None)))
+    assert watched_texts(world.watch()) == []
+    world.members = 1
+    assert watched_texts(world.watch()) == ['the group "settlement" has members (app on 10.0.0.7)']
 
 
 def test_members_and_commits_are_named(world: World) -> None:

@@ -19,7 +19,7 @@ from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.partition import Partition
 from ..._core.resources.groups import members_named
-from ..._core.waiting import Bounds, wait_until
+from ..._core.waiting import Bounds, Waited, wait_until
 from ..._kafka.client import Kafka
 from ..._kafka.groups import describe, known_committed_offsets
 from ..._kafka.topics import describe_anew, log_ends
@@ -31,7 +31,8 @@ __all__ = ["StandstillRequest", "Watch", "standstill", "watched_texts"]
 
 # Seconds for the last look after the time in which everything must be still.
 _LAST_LOOK = 1.0
-_TOO_SHORT = "they have not been observed for long enough"
+# Seconds that slow looks may take in addition.
+_SLOW_LOOKS = 60.0
 _GROUPS, _TOPICS = "groups", "topics"
 
 
@@ -166,20 +167,13 @@ class Watch:
 
 
 def watched_texts(watch: Watch) -> list[str]:
-    """Watch once for as long as everything must be still, and return what is not, in words."""
-    bounds = Bounds(watch.needed + _LAST_LOOK, 0.5)
-    state = wait_until(
-        watch.look, lambda found: bool(found.written) or (not found.texts and watch.settled), bounds
-    ).state
-    return state.texts or ([] if watch.settled else [_TOO_SHORT])
+    """Watch for as long as everything must be still, and return what is not, in words."""
+    return _texts(watch, _watched(watch, Bounds(0.0, 0.5)).state)
 
 
-def standstill(request: StandstillRequest) -> Result:
-    """Wait until topics and groups are still. Raises ``applications_running`` with what is not, after the bounds."""
-    request.pair.require_alias(request.at)
-    kafka = connect_one(request.at, request.pair.connections[request.at], request.request_timeout)
-    watch = Watch(kafka, request.topics, request.groups, (request.settle, request.idle_settle), request.seen)
-    until = time.monotonic() + request.bounds.timeout + watch.needed + _LAST_LOOK
+def _watched(watch: Watch, bounds: Bounds) -> Waited[Standstill]:
+    """Look until everything is still, for the time-out of ``bounds`` and as long as everything must be still."""
+    until = time.monotonic() + bounds.timeout + watch.needed + _LAST_LOOK
     lines = ProgressLines(until)
 
     def look() -> Standstill:
@@ -188,15 +182,29 @@ def standstill(request: StandstillRequest) -> Result:
         return found
 
     def over(found: Standstill) -> bool:
+        # What is still, is looked at for long enough, also if each look takes seconds.
+        if not found.texts:
+            return watch.settled
         # What was written just now cannot be still for long enough any more.
-        hopeless = bool(found.written) and time.monotonic() + request.settle > until
-        return hopeless or (not found.texts and watch.settled)
+        return time.monotonic() + (watch.needed if found.written else 0.0) > until
 
-    waited = wait_until(look, over, Bounds(until - time.monotonic(), request.bounds.sleep))
+    return wait_until(look, over, bounds.longer(2 * watch.needed + _SLOW_LOOKS))
+
+
+def _texts(watch: Watch, found: Standstill) -> list[str]:
+    return found.texts or ([] if watch.settled else ["they have not been observed for long enough"])
+
+
+def standstill(request: StandstillRequest) -> Result:
+    """Wait until topics and groups are still. Raises ``applications_running`` with what is not, after the bounds."""
+    request.pair.require_alias(request.at)
+    kafka = connect_one(request.at, request.pair.connections[request.at], request.request_timeout)
+    watch = Watch(kafka, request.topics, request.groups, (request.settle, request.idle_settle), request.seen)
+    waited = _watched(watch, request.bounds)
     extra = {"waited_s": round(waited.seconds, 3), "seen": watch.as_seen()}
     result = Result(extra=extra, requests=kafka.requests)
-    if waited.state.texts or not watch.settled:
-        texts = waited.state.texts or [_TOO_SHORT]
+    texts = _texts(watch, waited.state)
+    if texts:
         result.failure = DrError(
             "applications_running",
             f"Applications that the inventory does not control have not stopped on {request.at} after"
