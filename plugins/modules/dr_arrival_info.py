@@ -30,10 +30,16 @@ options:
     type: str
     required: true
   groups:
-    description: Groups whose consumers were started.
+    description: Groups that moved.
     type: list
     elements: str
     default: []
+  not_awaited:
+    description:
+      - C(topics) and C(groups) whose applications other teams start later. The module observes them and does not wait
+        for them. Other keys are ignored.
+    type: dict
+    default: {}
 seealso:
   - module: switchback.kafka_dr.kafka_group_info
   - module: switchback.kafka_dr.dr_barrier
@@ -72,6 +78,9 @@ first_records:
 
 from ansible.module_utils.basic import AnsibleModule
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.other_applications import (
+    OtherApplications,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.arrival import ArrivalRequest, arrival
@@ -81,6 +90,7 @@ SPEC = ArgumentSpec(
     {
         "enter": {"type": "str", "required": True},
         "groups": {"type": "list", "elements": "str", "default": []},
+        "not_awaited": {"type": "dict", "default": {}},
     }
 ).merge(pair_option(), wait_options())
 
@@ -93,6 +103,7 @@ def work(module: AnsibleModule) -> Result:
             pair=pair_spec(params),
             enter=params["enter"],
             groups=params["groups"],
+            not_awaited=OtherApplications.of(params["not_awaited"]),
             bounds=Bounds(params["wait_timeout"], params["wait_sleep"]),
             request_timeout=params["request_timeout"],
         )

@@ -50,9 +50,12 @@ EXAMPLES = r"""
       status: "{{ pair_status.status }}"
       state: "{{ journal.state }}"
       type: cutoff
+      from: P
       to: B
       policy: default
       groups: [settlement]
+      other_applications: {topics: [], groups: []}
+      wait: 0
   register: judged
 """
 
@@ -62,6 +65,8 @@ judgement:
     - C(problems) lists why the cutover must not start. C(already) is whether the applications already live there, and
       C(verdict) is the verdict about that. C(text) is the decision in words. With O(kind=stopped) or
       O(kind=arrived), it has only C(text).
+    - With O(kind=cutover) and O(kind=disaster), C(terms) says what the move asks of other teams, if the inventory does
+      not control all applications.
     - With O(kind=cutover), C(reads) holds by group and topic what the groups read before the cutover, with the
       partitions that were never written.
   returned: success

@@ -36,6 +36,25 @@ options:
     description: By alias and application, the topics that it writes (C(topics)) and reads (C(subscribe)).
     type: dict
     default: {}
+  other_applications:
+    description:
+      - C(topics) that no application in the inventory writes, and C(groups) that move and that none of them reads as.
+        Their applications must have stopped, or a cutover must wait for them. Other keys are ignored.
+      - If empty, the module does not watch whether other applications are at work.
+    type: dict
+    default: {}
+  wait_for_applications:
+    description: Seconds for which a cutover waits for these applications. With V(0) they must have stopped by now.
+    type: float
+    default: 0.0
+  topics_settle:
+    description: Seconds in which their topics must receive no record.
+    type: float
+    default: 10.0
+  idle_settle:
+    description: Seconds in which their groups must commit no offset.
+    type: float
+    default: 1.0
   unreachable:
     description:
       - Hosts of the applications that do not respond, and workloads that cannot be started, in words. An empty list
@@ -189,6 +208,9 @@ error:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.facts import Limits
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.other_applications import (
+    OtherApplications,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.readiness.request import ReadinessRequest
@@ -200,6 +222,10 @@ SPEC = ArgumentSpec(
         "to": {"type": "str", "default": ""},
         "clients": {"type": "list", "elements": "dict", "default": []},
         "endpoints": {"type": "dict", "default": {}},
+        "other_applications": {"type": "dict", "default": {}},
+        "wait_for_applications": {"type": "float", "default": 0.0},
+        "topics_settle": {"type": "float", "default": 10.0},
+        "idle_settle": {"type": "float", "default": 1.0},
         "unreachable": {"type": "list", "elements": "str"},
         "lists": {"type": "list", "elements": "dict", "default": []},
         "lists_errors": NAMES,
@@ -220,6 +246,9 @@ def work(module: AnsibleModule) -> Result:
         to=params["to"],
         applications=params["clients"],
         endpoints=params["endpoints"],
+        other_applications=OtherApplications.of(params["other_applications"]),
+        wait_for_applications=params["wait_for_applications"],
+        settles=(params["topics_settle"], params["idle_settle"]),
         unreachable=params["unreachable"],
         lists=params["lists"],
         list_errors=params["lists_errors"],

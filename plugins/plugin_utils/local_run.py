@@ -43,7 +43,13 @@ _PROFILE = "legacy"
 _POLL_INTERVAL = 0.02
 # Modules that write progress to standard error, with the prefix of these lines. They are shown while the module runs,
 # because minutes of silence look like a hang.
-_PROGRESS = {"dr_audit": "audit ", "dr_drain": "status ", "dr_status_info": "status "}
+_PROGRESS = {
+    "dr_arrival_info": "status ",
+    "dr_audit": "audit ",
+    "dr_drain": "status ",
+    "dr_standstill_info": "status ",
+    "dr_status_info": "status ",
+}
 # The value of ansible.cfg or ANSIBLE_PYTHON_INTERPRETER, if no variable is set. "auto" is not a path, so it is not a
 # plain local run.
 _INTERPRETER = constants.config.get_config_value("INTERPRETER_PYTHON")
@@ -67,6 +73,7 @@ _NEEDED_FAST = (
     "dr_guard_info",
     "dr_journal",
     "dr_judge",
+    "dr_standstill_info",
     "dr_status_info",
     "kafka_group",
 )

@@ -56,6 +56,8 @@ def test_the_pair_has_the_derived_values_that_roles_need() -> None:
         "hook_lines",
         "offset_syncs",
         "salvage_topics",
+        "other_applications",
+        "awaited_stops",
     }
 
 

@@ -23,12 +23,16 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.f
     readiness_lines,
     seconds_until_full,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.other_applications import (
+    OtherApplications,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.readiness import CHECKS, SETTINGS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.undeclared_groups import UndeclaredGroup
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.open_transactions import OpenTransaction
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import ConfigValue, TopicState
 
+OTHERS = OtherApplications(("Payments",))
 VALUES = {
     "cleanup.policy": "delete",
     "max.message.bytes": "1048588",
@@ -605,6 +609,13 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
     "no rights": (replace(H(), rights=["allow User:a: read topic T"]), "rights", "NO", "User:a"),
     "a client without principal": (replace(H(), undeclared=["payments-api"]), "rights", "UNKNOWN", "payments-api"),
     "rights unseen": (replace(H(), rights=None, unknown={"rights": "refused"}), "rights", "UNKNOWN", "refused"),
+    "other teams at work": (
+        replace(H(), other_applications=OTHERS, running=["Payments was written (9 offsets in 10 s)"]),
+        "other_applications",
+        "NO",
+        "9 offsets",
+    ),
+    "other teams unseen": (replace(H(), other_applications=OTHERS), "other_applications", "UNKNOWN", "running"),
     "host away": (replace(H(), clients=["the host app1 does not answer"]), "clients", "NO", "app1"),
 }
 

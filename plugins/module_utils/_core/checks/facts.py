@@ -20,6 +20,7 @@ from ..offsets.open_transactions import OpenTransaction
 from ..offsets.unreplicated import Unreplicated
 from ..resources.topics import TopicState
 from ..verdict import PROVEN, REFUTED, UNKNOWN, Finding
+from .other_applications import OtherApplications
 from .undeclared_groups import UndeclaredGroup
 
 __all__ = [
@@ -155,6 +156,12 @@ class Facts:
     undeclared: Sequence[str] = ()
     #: Groups on ``x`` that do not move and use topics of the pair, or may use them.
     undeclared_groups: Sequence[UndeclaredGroup] | None = None
+    #: What applications that the inventory does not control write and read.
+    other_applications: OtherApplications = field(default_factory=OtherApplications)
+    #: Seconds for which a run waits for them; 0: they must have stopped.
+    wait_for_applications: float = 0.0
+    #: What of them is at work on ``x``, in words; None: unknown.
+    running: Sequence[str] | None = None
     #: Why an application cannot be controlled.
     clients: Sequence[str] | None = None
     #: By the name of a part, why it is None.

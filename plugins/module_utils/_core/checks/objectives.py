@@ -20,6 +20,7 @@ from .facts import ACCEPTED, CONTROLLED, YES
 __all__ = ["objective_lines", "objectives"]
 
 _REHEARSE = "unknown: this pair has no completed run of this type and no rehearsal of it; run the playbook rehearse"
+_OTHERS = "unknown for applications that other teams stop and start"
 _NO_DISASTER = "unknown: this pair has no completed disaster failover, and a rehearsal loses no cluster"
 
 
@@ -46,6 +47,11 @@ def _row(report: Mapping[str, Any], name: str) -> dict[str, Any]:
         source = "the last rehearsal of this pair"
     else:
         source = _REHEARSE if kind.needs_source else _NO_DISASTER
+    others = report.get("other_applications") or {}
+    if others.get("topics") or others.get("groups"):
+        parts = {"writes_s": "topics", "reads_s": "groups"}
+        downtime = {key: None if others.get(part) else downtime[key] for key, part in parts.items()}
+        source = _OTHERS if set(downtime.values()) == {None} else f"{source}; {_OTHERS}"
     return {"type": name, "rpo": _rpo(report, kind.needs_source), **downtime, "source": source}
 
 

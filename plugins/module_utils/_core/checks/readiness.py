@@ -660,6 +660,17 @@ def _presynced(facts: Facts) -> Finding:
     return _none_of(old, good, _not_observed(facts, facts.y, details))
 
 
+def _others_can_stop(facts: Facts) -> Finding:
+    """A run that does not wait for applications of other teams needs them stopped (R48)."""
+    others = facts.other_applications
+    if not others:
+        return _yes("every topic has a declared writer, and every group a declared application")
+    terms = others.terms((facts.x, facts.y), facts.wait_for_applications)
+    if facts.wait_for_applications > 0:
+        return _yes(terms)
+    return _not_known(facts, "running") if facts.running is None else _none_of(list(facts.running), terms)
+
+
 def _controllable(facts: Facts) -> Finding:
     if facts.clients is None:
         return _not_known(facts, "clients")
@@ -1086,6 +1097,15 @@ CHECKS = (
         " Declare the principal of each client.",
         ("cluster_to",),
         refuses_unknown=False,
+    ),
+    Check(
+        "other_applications",
+        "Have the applications on {x} stopped that the inventory does not control, or does a cutover wait for them?",
+        _others_can_stop,
+        "Declare them in kafka_dr_clients. Or let their teams stop them before the cutover starts, or set"
+        " kafka_dr_wait_for_applications: then the run says when, and waits.",
+        ("topics", "leaders_from"),
+        (CONTROLLED,),
     ),
     Check(
         "clients",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..cutover_types import CUTOVER_TYPES
+from ..cutover_types import CUTOVER_TYPES, needs_source
 from ..schema import Key, nearest
 
 __all__ = ["HOOK_KEYS", "MOMENTS", "check_hook", "hook_lines", "hooks_at", "hooks_by_moment", "steps_by_phase"]
@@ -21,6 +21,8 @@ MOMENTS: dict[str, tuple[str, ...]] = {name: (*one.phases, "run", "undo") for na
 # Task files around the file of a phase.
 _BEFORE = {"drain": ("resume_flow.yml",)}
 _AFTER = {"stop_producers": ("fence_producers.yml",), "stop_consumers": ("fence_processors.yml",)}
+# Phases at whose end applications may write on the cluster being entered.
+_STARTS = ("start", "move_producers")
 HOOK_KEYS = {
     "name": Key(required=True),
     "when": Key(required=True, choices=("before", "after")),
@@ -75,18 +77,29 @@ def hooks_at(hooks: Sequence[Mapping[str, Any]], when: str, phase: str, cutover_
     ]
 
 
-def steps_by_phase(hooks: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, list[dict[str, str]]]]:
+def steps_by_phase(
+    hooks: Sequence[Mapping[str, Any]],
+    awaited: Mapping[str, Mapping[str, Any]] | None = None,
+    others: bool = False,
+) -> dict[str, dict[str, list[dict[str, str]]]]:
     """By type of cutover and phase, the task files of the role ``cutover`` that run, in order.
 
     ``when`` is the moment of the hooks that a file runs. Phases without hooks have no file that would look for them.
-    The role leaves out files that a run does not need (``cutover_unneeded``).
+    The role leaves out files that a run does not need (``cutover_unneeded``). ``awaited``: by type and phase, what of
+    other teams' applications must be at rest before it. ``others``: whether there are such applications.
     """
+    stops = awaited or {}
 
     def steps(kind: str, phase: str) -> list[dict[str, str]]:
         before, after = (["hooks.yml"] if hooks_at(hooks, when, phase, kind) else [] for when in ("before", "after"))
         # Once the applications work, and before the audit, which may take longer than the move.
         shown = ["arrived.yml"] if phase == "flows" else []
-        own = (*_BEFORE.get(phase, ()), f"phase_{phase}.yml", *_AFTER.get(phase, ()))
+        stopped = ["await_stop.yml"] if phase in stops.get(kind, ()) else []
+        announced = ["announce_start.yml"] if others and phase in _STARTS else []
+        # Once the flows run again. What comes after it shows that nothing went on until the end.
+        started = ["await_start.yml"] if others and phase == ("settled" if needs_source(kind) else "flows") else []
+        own = [*_BEFORE.get(phase, ()), *stopped, f"phase_{phase}.yml", *_AFTER.get(phase, ()), *announced]
+        own = [*started, *own] if needs_source(kind) else [*own, *started]
         files = [("before", file) for file in ("begin_phase.yml", *shown, "deadline.yml", *before, *own)]
         files += [("after", file) for file in after]
         return [{"phase": phase, "file": file, "when": when} for when, file in files]

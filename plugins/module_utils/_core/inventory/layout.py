@@ -14,6 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ..._engines.finding import engine_inventory
+from ..checks.other_applications import awaited_stops, other_applications
 from ..cutover_types import as_variables
 from ..names import HEARTBEATS, Naming, naming_of, rehearsal_alias, rehearsal_separator, salvage_topic
 from ..resources.account_rights import ACCOUNTS, Place, grouped, rights_of
@@ -59,9 +60,13 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     ``syncs``: by alias, its offset-syncs topics; ``offset_syncs``: by flow, the alias and the name of its own.
     ``flow_topics``: by alias, the topics that the flows create, for ``kafka_topic``. ``hooks_at``: by type of cutover
     and moment, the hooks that run then; ``hook_lines``: by type, the same as lines of text. ``steps``: by type and
-    phase, the task files that run. ``salvage_topics``: the topics for a tail that is not replayed into its own topic,
+    phase, the task files that run. ``other_applications``: the topics and groups whose applications the inventory does
+    not control, and their applications in words; ``awaited_stops``: by type and phase, those of them that must be at
+    rest before it begins. ``salvage_topics``: the topics for a tail that is not replayed into its own topic,
     for ``kafka_topic``.
     """
+    others = other_applications(pair["clients"], [topic["name"] for topic in pair["topics"]], pair["groups"])
+    awaited = awaited_stops(others)
     endpoints = {
         alias: {client["name"]: endpoint(pair, client, alias) for client in pair["clients"]}
         for alias in pair["clusters"]
@@ -80,7 +85,9 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
         "names": {alias: _names(pair, alias) for alias in pair["clusters"]},
         "flow_topics": {alias: _flow_topics(pair, alias) for alias in pair["clusters"]},
         "hooks_at": hooks_by_moment(pair["hooks"]),
-        "steps": steps_by_phase(pair["hooks"]),
+        "steps": steps_by_phase(pair["hooks"], awaited, bool(others)),
+        "other_applications": {**others.as_dict(), "named": others.named, "writers": others.writers},
+        "awaited_stops": awaited,
         "hook_lines": {kind: hook_lines(pair["hooks"], kind) for kind in MOMENTS},
         "salvage_topics": salvage_topics(pair["topics"]),
         "endpoints": endpoints,

@@ -90,6 +90,8 @@ RUN_VARIABLES = {
     "restart_timeout": Key("number", least=1),
     "reason": Key(),
     "idle_settle": Key("number"),
+    "topics_settle": Key("number"),
+    "wait_for_applications": Key("number"),
     "member_timeout": Key("number"),
     "first_write_timeout": Key("number"),
     "enable_timeout": Key("number", least=1),

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..checks.at_rest import judge_at_rest
+from ..checks.other_applications import OtherApplications
 from ..checks.preflight import judge_cutover, judge_disaster, judge_last_probe
 from ..cutover_types import needs_source
 from ..errors import one_text, with_alias
@@ -45,7 +46,9 @@ def cutover_advice(facts: Mapping[str, Any], run_on: str = "") -> str:
     if facts["run"] is None:
         return " ".join(text for text in (_untouched(facts, run_on), _disaster_instead(facts)) if text)
     if facts["outcome"] == "undone":
-        return f"{undone_text(facts)}. {_disaster_instead(facts)}".strip()
+        return " ".join(
+            text for text in (f"{undone_text(facts)}.", _others_again(facts), _disaster_instead(facts)) if text
+        )
     superseded = _superseded(facts["failure"])
     if superseded is not None:
         return f"{superseded} This playbook makes no more changes (run_superseded).".strip()
@@ -57,6 +60,14 @@ def cutover_advice(facts: Mapping[str, Any], run_on: str = "") -> str:
     state = restarted or f"Some applications may not run on {left}."
     text = f"The undo failed as well ({undo.rstrip('.')}). {state}"
     return f"{text} Remove its cause, then start the same playbook again. {_disaster_instead(facts)}".strip()
+
+
+def _others_again(facts: Mapping[str, Any]) -> str:
+    """What other teams may do after an undo, which starts none of their applications."""
+    others = OtherApplications.of(facts.get("other_applications"))
+    if not others:
+        return ""
+    return f"Other teams may start their applications on {facts['from']} again: {others.named}."
 
 
 def _superseded(failure: Mapping[str, Any]) -> str | None:
@@ -101,11 +112,32 @@ def judge(kind: str, facts: Mapping[str, Any]) -> dict[str, Any]:
     return _JUDGES[kind](facts)
 
 
+def _terms(facts: Mapping[str, Any]) -> dict[str, list[str]]:
+    """``terms``: what a move asks of other teams (R48); empty if the inventory controls all applications."""
+    others = OtherApplications.of(facts.get("other_applications"))
+    if not others:
+        return {}
+    planned, move = needs_source(facts["type"]), (facts["from"], facts["to"])
+    return {"terms": [f"{others.terms(move, float(facts['wait'])) if planned else others.disaster_terms(move)}."]}
+
+
 _JUDGES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
-    "cutover": lambda facts: judge_cutover(
-        facts["status"], facts["state"], facts["type"], facts["to"], facts["policy"], facts["groups"], facts["accept"]
-    ),
-    "disaster": lambda facts: judge_disaster(facts["survey"], facts["state"], facts["to"], facts["anyway"]),
+    "cutover": lambda facts: {
+        **judge_cutover(
+            facts["status"],
+            facts["state"],
+            facts["type"],
+            facts["to"],
+            facts["policy"],
+            facts["groups"],
+            facts["accept"],
+        ),
+        **_terms(facts),
+    },
+    "disaster": lambda facts: {
+        **judge_disaster(facts["survey"], facts["state"], facts["to"], facts["anyway"]),
+        **_terms(facts),
+    },
     "last_probe": lambda facts: judge_last_probe(
         facts["probes"], (facts["from"], facts["to"]), facts["writing"], facts["fence"], facts["anyway"]
     ),

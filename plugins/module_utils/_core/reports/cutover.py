@@ -14,6 +14,7 @@ from typing import Any
 
 from ..ages import age_of
 from ..checks.departure import together
+from ..checks.other_applications import OtherApplications
 from ..checks.preflight import unjoined_text
 from ..checks.undeclared_groups import stay_notes
 from ..cutover_types import needs_source
@@ -77,6 +78,7 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "loss": (facts["survey"] or {}).get("loss"),
         "probes": list(facts["probes"]),
         "lowered": facts["lowered"],
+        "other_applications": OtherApplications.of(facts.get("other_applications")).as_dict(),
         "rescue": facts["rescue"],
         "failure": facts["failure"],
         "plan": facts["plan"] or None,
@@ -288,6 +290,9 @@ def _old_side(facts: Mapping[str, Any]) -> dict[str, Any]:
     unstopped = "; ".join(facts["unstopped"])
     more = f"; not stopped: {unstopped}" if unstopped else ""
     rescued = f"; {facts['rescue']['text']}" if facts["rescue"] else ""
+    others = OtherApplications.of(facts.get("other_applications")).topics
+    if others:
+        more += f"; no application in the inventory writes {first_few(others)}: whether its writers stopped is unknown"
     return check_row("fence", UNKNOWN, f"UNFENCED: {text if back else silent}{more}{rescued}")
 
 

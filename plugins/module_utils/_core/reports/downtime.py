@@ -16,7 +16,7 @@ from typing import Any
 
 from ..cutover_types import CUTOVER_TYPES, needs_source
 from ..verdict import PROVEN
-from .markup import duration, figure, instant, rows
+from .markup import duration, figure, instant, part, rows
 
 __all__ = ["Still", "TimeSpan", "downtimes", "phase_spans"]
 
@@ -74,6 +74,9 @@ def downtimes(report: Mapping[str, Any]) -> list[Still]:
 
 
 def _still(report: Mapping[str, Any], who: str, stops: str, starts: str) -> Still:
+    others = part(report.get("other_applications"))
+    if others.get({"writes": "topics", "reads": "groups"}[who]):
+        return Still(who, "not known: other teams stop and start applications")
     spans = {span.name: span for span in phase_spans(report)}
     first, last = spans.get(stops), spans.get(starts)
     began, ended = instant(report.get("began")), instant(report.get("ended"))

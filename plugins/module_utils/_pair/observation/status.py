@@ -34,6 +34,7 @@ from .groups import GroupStatus, observe_groups, observe_readers
 from .open_transactions import open_transactions
 from .pair import Pair
 from .patterns import unjoined
+from .progress import print_progress
 from .undeclared_groups import UndeclaredGroups
 
 __all__ = ["StatusRequest", "flow_row", "group_rows", "judged_flows", "status"]
@@ -276,19 +277,13 @@ def _given_up(patience: Patience, observations: Mapping[str, GroupStatus], unrea
     The barrier translates the offsets of such a group (R13), so the wait only avoids that translation.
     """
     if not patience.begun:
-        _print_progress(f"waits for {'; '.join(list(unread.values())[:3])}")
+        print_progress(f"waits for {'; '.join(list(unread.values())[:3])}")
     reason = patience.over({name: observations[name].commits for name in unread}, time.monotonic())
     if reason:
-        _print_progress(
+        print_progress(
             f"continues, {reason}: {'; '.join(list(unread.values())[:3])}. The barrier decides about these groups."
         )
     return bool(reason)
-
-
-def _print_progress(text: str) -> None:
-    """Print one line of progress, which the action plugin shows while the module runs."""
-    sys.stderr.write(f"status {text}\n")
-    sys.stderr.flush()
 
 
 _WAITS = {"none": _once, "flowing": _wait_flowing, "replicated": _wait_replicated}

@@ -10,11 +10,13 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from ..._core.checks.coverage import unassigned, unassigned_text
+from ..._core.checks.other_applications import OtherApplications
 from ..._core.errors import DrError
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.state import JournalState
@@ -30,6 +32,7 @@ from ..._kafka.topics import log_ranges
 from ..._module import Result
 from ..connections.clusters import connect_one
 from ..journal.copies import read_state
+from ..observation.progress import ProgressLines
 
 __all__ = ["ArrivalRequest", "arrival"]
 
@@ -41,8 +44,10 @@ class ArrivalRequest:
     pair: PairSpec
     #: Alias of the cluster being entered. No other cluster is contacted, because it may be lost.
     enter: str
-    #: Groups whose consumers were started.
+    #: Groups that moved.
     groups: Sequence[str]
+    #: What other teams start later: observed, and not waited for.
+    not_awaited: OtherApplications
     bounds: Bounds
     request_timeout: float
 
@@ -55,25 +60,31 @@ def arrival(request: ArrivalRequest) -> Result:
     cut = {Partition(topic, int(index)): at for topic, parts in barrier["cut"].items() for index, at in parts.items()}
     starts = _starts(barrier["entered"], request.groups)
     first: dict[str, dict[str, Any]] = {}
+    topics, later = {topic for topic, _index in cut}, request.not_awaited
+    lines = ProgressLines(time.monotonic() + request.bounds.timeout)
 
     def observe() -> dict[str, GroupState]:
         _first_writes(kafka, cut, first)
-        return kafka_groups.describe(kafka, request.groups)
+        states = kafka_groups.describe(kafka, request.groups)
+        quiet, idle = sorted(topics - set(first)), _idle(states)
+        texts = [f"no record was written to {first_few(quiet)}"] if quiet else []
+        lines.show(texts + ([f"no members in {first_few(idle)}"] if idle else []))
+        return states
 
     def missing(states: Mapping[str, GroupState]) -> dict[str, list[Partition]]:
         assigned = {group: state.assigned for group, state in states.items()}
         return unassigned(starts, assigned, barrier.get("precautions", {}))
 
-    topics = {topic for topic, _index in cut}
+    awaited = topics - set(later.topics)
     waited = wait_until(
         observe,
-        lambda states: topics <= set(first) and not _idle(states) and not missing(states),
+        lambda states: awaited <= set(first) and {*_idle(states), *missing(states)} <= set(later.groups),
         request.bounds,
     )
     states = waited.state
     extra: dict[str, Any] = {
-        "first_write": _write_verdict(topics, first, waited.seconds),
-        "groups": _group_verdict(kafka, states, starts, missing(states), waited.seconds),
+        "first_write": _write_verdict(topics, first, waited.seconds, later),
+        "groups": _group_verdict(kafka, states, starts, missing(states), waited.seconds, later),
         "first_records": first,
     }
     result = Result(extra=extra, requests=kafka.requests)
@@ -113,13 +124,17 @@ def _first_writes(kafka: Kafka, cut: Mapping[Partition, int], first: dict[str, d
             first[topic] = {"partition": index, "offset": record.offset, "timestamp": record.timestamp}
 
 
-def _write_verdict(topics: set[str], first: Mapping[str, Any], seconds: float) -> dict[str, str]:
+def _write_verdict(
+    topics: set[str], first: Mapping[str, Any], seconds: float, later: OtherApplications
+) -> dict[str, str]:
     quiet = sorted(topics - set(first))
     if quiet:
-        reason = (
-            f"first records of {len(first)} of {len(topics)} topics read back; within {seconds:.0f} s no record was"
-            f" written to {first_few(quiet)}"
-        )
+        others = [topic for topic in quiet if topic in later.topics]
+        awaited = [topic for topic in quiet if topic not in later.topics]
+        parts = [f"first records of {len(first)} of {len(topics)} topics read back"]
+        parts += [f"within {seconds:.0f} s no record was written to {first_few(awaited)}"] if awaited else []
+        parts += [f"not awaited, because other teams start their writers: {first_few(others)}"] if others else []
+        reason = "; ".join(parts)
         return {"verdict": UNKNOWN, "reason": reason}
     if not topics:
         return {"verdict": UNKNOWN, "reason": "no topic was given"}
@@ -145,6 +160,7 @@ def _group_verdict(
     starts_by_group: Mapping[str, Mapping[Partition, int]],
     missing: Mapping[str, Sequence[Partition]],
     seconds: float,
+    later: OtherApplications,
 ) -> dict[str, str]:
     """Judge the groups. ``missing``: partitions with an offset of the run that no member is assigned (R40)."""
     committed = kafka_groups.committed_offsets(kafka, list(states))
@@ -164,8 +180,11 @@ def _group_verdict(
                 return {"verdict": REFUTED, "reason": text}
     idle = _idle(states)
     if idle:
-        reason = f"groups without members after {seconds:.0f} s: {first_few(idle)}"
-        return {"verdict": UNKNOWN, "reason": reason}
+        others = [group for group in idle if group in later.groups]
+        awaited = [group for group in idle if group not in later.groups]
+        parts = [f"groups without members after {seconds:.0f} s: {first_few(awaited)}"] if awaited else []
+        parts += [f"not awaited, because other teams start their consumers: {first_few(others)}"] if others else []
+        return {"verdict": UNKNOWN, "reason": "; ".join(parts)}
     if missing:
         reason = (
             f"after {seconds:.0f} s {unassigned_text(missing, committed, ranges)}. Its consumers must subscribe to"

@@ -28,6 +28,7 @@ from ..observation.groups import GroupStatus
 from ..observation.open_transactions import open_transactions
 from ..observation.pair import Pair
 from ..observation.snapshot import PairSnapshot, capture, flow_in, groups_in, take_snapshot, unwrap
+from ..observation.standstill import Watch, watched_texts
 from ..observation.status import flow_row, group_rows, judged_flows
 from ..observation.undeclared_groups import undeclared_groups
 from ..observation.unreplicated import unreplicated
@@ -96,6 +97,8 @@ class Move:
         }
         works["committed_offsets"] = lambda: self._groups(unwrap(seen["groups"]))
         works["undeclared_groups"] = lambda: undeclared_groups(pair, self.x)
+        if self._request.other_applications and self._request.wait_for_applications <= 0:
+            works["running"] = self._running
         works["rivals"] = self._competing_flows
         works["open_transactions"] = lambda: open_transactions(pair, (source for source, _target in flows))
         works["offsets"] = lambda: self._offsets(unwrap(snapshot), observations, unwrap(seen["groups"]))
@@ -157,6 +160,7 @@ class Move:
             "undeclared_topics": groups["undeclared_topics"],
             "out_of_scope": groups["out_of_scope"],
             "undeclared_groups": found["undeclared_groups"],
+            "running": found.get("running"),
             "offsets": None if found["offsets"] is None else found["offsets"][0],
             "refused": None if found["offsets"] is None else found["offsets"][1],
             "survey": found["survey"],
@@ -190,6 +194,11 @@ class Move:
             "unreplicated": lacking,
             "expiring": expiring(pair, observation, lacking, last, ends, self._request.limits.lag),
         }
+
+    def _running(self) -> list[str]:
+        """Name what applications that the inventory does not control do on ``x``."""
+        others, request = self._request.other_applications, self._request
+        return watched_texts(Watch(self._pair.kafka[self.x], others.topics, others.groups, request.settles))
 
     def _competing_flows(self) -> dict[str, list[str]]:
         """Name the other running flows for the same topics."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..._core.checks.facts import Limits
+from ..._core.checks.other_applications import OtherApplications
 from ..._core.flows.pair_spec import PairSpec
 
 __all__ = ["ReadinessRequest"]
@@ -29,6 +30,12 @@ class ReadinessRequest:
     applications: Sequence[Mapping[str, Any]]
     #: Topics that each application writes and reads, by alias and application.
     endpoints: Mapping[str, Mapping[str, Any]]
+    #: What applications that the inventory does not control write and read.
+    other_applications: OtherApplications
+    #: Seconds for which a run waits for them.
+    wait_for_applications: float
+    #: Seconds in which their topics must receive no record, and their groups must commit nothing.
+    settles: tuple[float, float]
     #: Hosts of the applications that do not respond; None: they were not contacted.
     unreachable: Sequence[str] | None
     #: Lists of topics and groups that the engine keeps separately from its flows.

@@ -86,6 +86,7 @@ def readiness(request: ReadinessRequest, check: bool) -> Result:
     report = judge_readiness(facts, CHECKS, request.accept)
     took, lacking = durations(events), unreplicated(facts)
     report["unreplicated"] = lacking
+    report["other_applications"] = facts.other_applications.as_dict()
     report["loss"] = None if facts.survey is None else {**facts.survey["loss"], **records_lost(lacking)}
     report["rereads"] = {"controlled": rereads(facts.offsets), "disaster": rereads(survey_rows(facts))}
     report["lag_s"] = lag_seconds(facts)
@@ -170,6 +171,8 @@ def _facts(
         leaving=None if journal is None else parts.one("members", lambda: members(pair, journal, kafka).texts()),
         unjoined=parts.one("pattern_matches", lambda: unjoined(kafka[x], pair, x)) if x in kafka else None,
         undeclared=() if rights is None else rights[1],
+        other_applications=request.other_applications,
+        wait_for_applications=request.wait_for_applications,
         clients=request.unreachable,
         unknown=parts.unknown,
         limits=request.limits,
