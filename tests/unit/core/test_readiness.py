@@ -723,3 +723,28 @@ def test_the_time_until_a_partition_exceeds_its_size_is_estimated(
     bound: int, records: int, size: int | None, rate: float | None, seconds: float | None
 ) -> None:
     assert seconds_until_full(bound, records, size, rate) == seconds
+
+
+@pytest.mark.parametrize(
+    ("facts", "name", "words"),
+    [
+        (
+            replace(healthy(), accepted_foreign_writers=["T"]),
+            "foreign_writes",
+            "T were not checked, because kafka_dr_accept_foreign_writers names them",
+        ),
+        (
+            replace(healthy(), undeclared_groups=[replace(other("nightly"), declared_as="accepted")]),
+            "undeclared_groups",
+            'these stay: "nightly" on P, which kafka_dr_accept_undeclared names',
+        ),
+        (
+            replace(healthy(), undeclared_groups=[replace(other("sink"), declared_as="local")]),
+            "undeclared_groups",
+            'these stay: "sink" on P',
+        ),
+    ],
+)
+def test_what_a_declaration_excuses_is_still_named(facts: Facts, name: str, words: str) -> None:
+    (row,) = (row for row in judge_readiness(facts, CHECKS)["checks"] if row["name"] == name)
+    assert (row["answer"], words in row["found"]) == ("YES", True)

@@ -368,7 +368,13 @@ def _flow_settings(facts: Facts) -> Finding:
 
 def _foreign_writes(facts: Facts) -> Finding:
     """A replica that was not compared with its source may hold a record of another writer, so it is no evidence."""
-    finding = _in_no_flow("foreign_writes", "{found}", "only the flows write into the replicas")(facts)
+    accepted = (
+        f"; {first_few(facts.accepted_foreign_writers)} were not checked, because kafka_dr_accept_foreign_writers names"
+        " them: what another producer wrote there is never replicated back"
+        if facts.accepted_foreign_writers
+        else ""
+    )
+    finding = _in_no_flow("foreign_writes", "{found}", f"only the flows write into the replicas{accepted}")(facts)
     by_flow = {flow: facts.not_compared.get(flow) for flow in facts.flow_names}
     unknown = [f"the replicas of {flow} were not compared" for flow, texts in by_flow.items() if texts is None]
     unknown += [text for texts in by_flow.values() for text in texts or ()]
@@ -633,7 +639,14 @@ def _no_undeclared_groups(facts: Facts) -> Finding:
         f'"{row.group}" on {row.alias}' + (" (not a classic or consumer group)" if row.state == UNDESCRIBED else "")
         for row in others
     ]
-    return _none_of(texts, "every group that reads these topics is in the inventory")
+    stay = [
+        f'"{row.group}" on {row.alias}'
+        + (", which kafka_dr_accept_undeclared names" if row.declared_as != "local" else "")
+        for row in facts.undeclared_groups
+        if row.declared_as
+    ]
+    good = "every group that reads these topics is in the inventory"
+    return _none_of(texts, f"{good}; these stay: {first_few(stay, separator='; ')}" if stay else good)
 
 
 def _all_members(facts: Facts) -> Finding:

@@ -81,7 +81,7 @@ def readiness(request: ReadinessRequest, check: bool) -> Result:
         report["cost"].append("retention is held: the topics keep all records until enable restores their retention")
     report["cost"] += [
         *rehearsal_line(history.rehearsal),
-        *(f"not replicated: {text}" for text in report["not_carried"] or ()),
+        *(f"not carried: {text}" for text in report["not_carried"] or ()),
     ]
     verdicts = {way: report[way] for way in WAYS}
     extra = {**verdicts, "readiness": report, "lines": readiness_lines(report)}
@@ -137,6 +137,7 @@ def _facts(
         leaving=None if journal is None else parts.one("members", lambda: members(pair, journal, kafka).texts()),
         unjoined=parts.one("pattern_matches", lambda: unjoined(kafka[x], pair, x)) if x in kafka else None,
         undeclared=() if rights is None else rights[1],
+        accepted_foreign_writers=sorted(pair.accepted_foreign_writers),
         clients=request.unreachable,
         unknown=parts.unknown,
         limits=request.limits,
