@@ -358,9 +358,9 @@ def plan_group(
 
     An offset equal to the committed one is ``unchanged``, unless other ``metadata`` are wanted with it. For an offset
     below it, ``lower`` decides: it is a problem (``fail``), ``planned`` (``lower``), or the committed one is kept
-    (``keep``). This function does not know what the group has processed. ``raise``: as ``keep``, also if another process
-    raises it meanwhile, as MirrorMaker 2's sync does. ``own``: offsets that the group itself committed earlier; with
-    ``fail``, exactly these are lowered (R39).
+    (``keep``). This function does not know what the group has processed. ``raise``: as ``keep``, also if another
+    process raises it meanwhile, as MirrorMaker 2's sync does. ``own``: offsets that the group itself committed earlier;
+    with ``fail``, exactly these are lowered (R39).
     """
     plan = GroupPlan(group, upward=lower == "raise", own=own or {})
     for partition in sorted(wanted):
