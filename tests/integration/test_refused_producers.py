@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""A producer that can write on one cluster writes on the other: where a setting refuses it, readiness names the setting."""
+"""A setting that makes a producer fail on the other cluster is named by readiness, with both values."""
 
 from __future__ import annotations
 
