@@ -130,6 +130,8 @@ details:
       the offset less precise. C(left) is the committed offset on the cluster being left, and C(existing) the one that
       the group already has on the cluster being entered. C(checkpoint), for comparison, is the offset of MirrorMaker
       2's own checkpoint for a group that lags.
+    - C(metadata) is the text to commit with the offset (null keeps what is there), and C(metadata_dropped) why the
+      metadata of the committed offset do not go along (empty if they do, or if there are none). A forecast has neither.
   returned: when the module has translated the offsets
   type: list
   elements: dict

@@ -54,6 +54,13 @@ options:
                 offset is still exactly this one, the module lowers it despite O(lower=fail), because the group was set
                 back on the other cluster since.
             type: int
+          metadata:
+            description:
+              - A text that the broker stores with the offset, for the application that commits it. An empty text
+                removes what is there.
+              - If not set, an offset that the module commits has no metadata, and one that is already committed keeps
+                its own.
+            type: str
   lower:
     description:
       - What to do if a group has already committed a higher offset than the wanted one. With the lower offset, the
@@ -235,6 +242,7 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import (
     own_offsets,
+    wanted_metadata,
     wanted_offsets,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import connect
@@ -254,6 +262,7 @@ COMMITTED_OFFSET = {
     "partition": {"type": "int", "required": True},
     "offset": {"type": "int", "required": True},
     "own": {"type": "int"},
+    "metadata": {"type": "str"},
 }
 GROUP = {
     "group": {"type": "str", "required": True},
@@ -274,8 +283,16 @@ def reconcile(module: AnsibleModule) -> Result:
     """Validate the list, commit the offsets that differ and read them back."""
     params = module.params
     groups = params["groups"]
-    wanted, own = wanted_offsets(groups), own_offsets(groups)
-    return commit_offsets(connect(params), wanted, params["lower"], module.check_mode, params["settle"], own)
+    wanted = wanted_offsets(groups)  # first, because it checks the list
+    return commit_offsets(
+        connect(params),
+        wanted,
+        params["lower"],
+        module.check_mode,
+        params["settle"],
+        own_offsets(groups),
+        wanted_metadata(groups),
+    )
 
 
 def main() -> None:

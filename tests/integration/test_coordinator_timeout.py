@@ -38,7 +38,7 @@ try:
         "describe": lambda: groups.describe(kafka, names),
         "offsets": lambda: groups.committed_offsets(kafka, names),
         "delete": lambda: groups.delete(kafka, names),
-        "commit": lambda: print(groups.commit(kafka, {names[0]: {Partition("late", 0): 1}})),
+        "commit": lambda: print(groups.commit(kafka, {names[0]: {Partition("late", 0): groups.Committed(1)}})),
     }[sys.argv[2]]()
 except DrError as error:
     print(error.code, flush=True)

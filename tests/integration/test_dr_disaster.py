@@ -98,6 +98,7 @@ class SurvivingCluster:
         known: bool = True,
         checkpoint_lag: int = 1_000_000,
         tenure: int = 0,
+        metadata: str = "",
         **witness: Any,
     ) -> None:
         """``witness``: how the record before the offset differs from the one that is there."""
@@ -105,7 +106,7 @@ class SurvivingCluster:
         last = last_witnesses(kafka, {place: (0, offset)})[place]
         topic_id = self.id_of(self.replica) if known else "another"
         value = {
-            "schema": 3,
+            "schema": 4,
             "tenure": tenure,
             "kind": "committed_offsets",
             "pair": "pair",
@@ -113,7 +114,7 @@ class SurvivingCluster:
             "group": self.group,
             "since": time.time() if since is None else since,
             "checkpoints": checkpoint_lag,
-            "committed_offsets": [[self.replica, 0, offset, left, topic_id, [last._replace(**witness)]]],
+            "committed_offsets": [[self.replica, 0, offset, left, topic_id, [last._replace(**witness)], metadata]],
         }
         self.send(self.state, (b"x", json.dumps(value).encode(), int(time.time() * 1000)))
 
@@ -121,8 +122,9 @@ class SurvivingCluster:
         found = run_module(kafka_topic_info, {"bootstrap_servers": self.servers, "topics": [topic]})
         return str(found["topics"][0]["topic_id"])
 
-    def commit(self, topic: str, offset: int) -> None:
-        commit(AdminClient({"bootstrap.servers": self.servers}), self.group, {(topic, 0): offset})
+    def commit(self, topic: str, offset: int, metadata: str = "") -> None:
+        client = AdminClient({"bootstrap.servers": self.servers})
+        commit(client, self.group, {(topic, 0): offset}, {(topic, 0): metadata})
 
     def observe(self, known: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
         """``known``: the state in the journal of the surviving cluster."""
@@ -236,6 +238,24 @@ def test_the_newest_of_checkpoint_and_presynced_offset_counts(side: SurvivingClu
     side.prepare(7, 7, since=time.time() - 60)
     side.checkpoint(2, 2)
     assert (side.found()["offset"], side.found()["method"]) == (2, "checkpoint")
+
+
+def test_metadata_that_mirrormaker_2_left_do_not_survive_unless_they_were_compared(side: SurvivingCluster) -> None:
+    """R49: MirrorMaker 2 copies the metadata of another offset. Those of the scheduled job belong to its offset."""
+    side.copy(*range(10))
+    side.checkpoint(5, 4)
+    side.commit(side.replica, 4, "of offset 5")
+    result = side.observe()
+    (row,) = (row for row in result["details"] if row["topic"] == side.replica)
+    assert (row["offset"], row["existing"], row["metadata"]) == (4, 4, "")
+    assert "cannot be read" in row["metadata_dropped"]
+    assert any("The metadata of 1 committed offsets do not go along" in text for text in result["warnings"])
+    (group,) = result["committed_offsets"]
+    assert {"topic": side.replica, "partition": 0, "offset": 4, "metadata": ""} in group["committed_offsets"]
+    side.prepare(7, 7, metadata="compared")
+    side.commit(side.replica, 7, "compared")
+    found = side.found()
+    assert (found["offset"], found["metadata"], found["metadata_dropped"]) == (7, "compared", "")
 
 
 def test_checkpoints_and_commits_on_undeclared_topics_are_named(side: SurvivingCluster) -> None:

@@ -156,7 +156,8 @@ def test_groups_in_batches_have_the_same_states_and_committed_offsets(
     wanted = {f"{topic}-{number}": {Partition(topic, 0): number} for number in range(5)}
     monkeypatch.setattr(groups, "_BATCH", 2)
     accepted = {group: {Partition(topic, 0): None} for group in wanted}
-    assert groups.commit(kafka, wanted) == accepted
+    commits = {group: {key: groups.Committed(offset) for key, offset in wanted[group].items()} for group in wanted}
+    assert groups.commit(kafka, commits) == accepted
     kafka.requests.clear()
     asked = [*wanted, f"{topic}-absent"]
     assert groups.committed_offsets(kafka, asked) == {**wanted, f"{topic}-absent": {}}

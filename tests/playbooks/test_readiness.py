@@ -549,7 +549,7 @@ def test_data_that_kafka_does_not_carry_is_reported_and_blocks_nothing(pair: Bre
     try:
         found = until(pair.observe, lambda seen: len(seen["readiness"]["not_carried"]) == len(names))
         reported = " ".join(found["lines"])
-        assert "not replicated: P has the topic _schemas" in reported
+        assert "not carried: P has the topic _schemas" in reported
         assert '"settlement" is a Kafka Streams application' in reported
         assert answers(found) == answers(before)
     finally:

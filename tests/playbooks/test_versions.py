@@ -13,14 +13,21 @@ from compatibility import NEWEST, PASSED, Versions, run_row
 
 
 @pytest.mark.parametrize(
-    "versions",
+    ("versions", "limits"),
     [
-        pytest.param(Versions("2.8.2", NEWEST), id="from the oldest, with ZooKeeper, to the newest"),
-        pytest.param(Versions("3.9.1", "3.9.1", "3.9.1", "3.9.1"), id="3.9.1 everywhere"),
+        # Newer brokers refuse records with times more than an hour ahead (KIP-1030).
+        pytest.param(
+            Versions("2.8.2", NEWEST),
+            ["settings: message.timestamp.difference.max.ms is 9223372036854775807"],
+            id="from the oldest, with ZooKeeper, to the newest",
+        ),
+        pytest.param(Versions("3.9.1", "3.9.1", "3.9.1", "3.9.1"), [], id="3.9.1 everywhere"),
     ],
 )
-def test_applications_move_and_return_with_older_versions(versions: Versions, tmp_path: Path) -> None:
+def test_applications_move_and_return_with_older_versions(
+    versions: Versions, limits: list[str], tmp_path: Path
+) -> None:
     outcome = run_row(versions, tmp_path, audit=False)
     assert (outcome.result, outcome.text) == (PASSED, "")
     assert outcome.acknowledged > 0
-    assert outcome.limits == []
+    assert [limit[: len(known)] for limit, known in zip(outcome.limits, limits, strict=True)] == limits

@@ -45,6 +45,8 @@ LIMITS = """
 - **Workers below 3.9** have no `/health` (KIP-1017). A starting worker may then list no connectors for a moment, and
   waits take that time.
 - **Two versions of workers**: `readiness` answers NO to "Do both flows run the same version of MirrorMaker 2?".
+- **Brokers below 4.0 beside newer ones**: `readiness` answers NO to `settings`, because newer ones refuse records with
+  times more than an hour ahead ([remedy](flows.md#what-decides-whether-a-producer-can-write)).
 """
 
 

@@ -60,7 +60,7 @@ class ScriptedAdmin:
         return {name: future(outcome) for name in names}
 
     def list_consumer_group_offsets(self, asked: list[Any], **_options: Any) -> dict[str, Future[Any]]:
-        places = [SimpleNamespace(topic="T", partition=0, offset=self._next(), error=None)]
+        places = [SimpleNamespace(topic="T", partition=0, offset=self._next(), error=None, metadata=None)]
         return {asked[0].group_id: future(SimpleNamespace(topic_partitions=places))}
 
     def alter_consumer_group_offsets(self, asked: list[Any], **_options: Any) -> dict[str, Future[Any]]:
@@ -189,7 +189,7 @@ def test_a_commit_without_answers_costs_one_time_out_and_ends_its_client() -> No
     made.admin.alter_consumer_group_offsets = alter
     made.admin.list_topics = lambda **_options: None
     place, began = Partition("T", 0), time.monotonic()
-    texts = groups.commit(made, {f"g{number:03d}": {place: 5} for number in range(250)})
+    texts = groups.commit(made, {f"g{number:03d}": {place: groups.Committed(5)} for number in range(250)})
     assert time.monotonic() - began < 3.0
     assert len(sent) == 200
     assert "did not answer" in str(texts["g000"][place])
@@ -204,7 +204,7 @@ def test_a_commit_waits_for_a_leader_that_is_being_elected(monkeypatch: pytest.M
     ranges: list[dict[Partition, Any]] = [{place: "Broker: Not leader for partition"}, {place: (0, 10)}]
     monkeypatch.setattr(topics, "_ranges", lambda *_: ranges.pop(0))
     monkeypatch.setattr(committing, "describe", lambda *_: {"T": SimpleNamespace(partitions=1)})
-    monkeypatch.setattr(groups, "committed_offsets", lambda *_: {"g": {place: 5}})
+    monkeypatch.setattr(groups, "committed", lambda *_: {"g": {place: groups.Committed(5)}})
     monkeypatch.setattr(groups, "describe", lambda *_: states)
     done = committing.commit_offsets(kafka(), {"g": {place: 7}}, check=True)
     assert (done.failure, [outcome.status for outcome in done.outcomes]) == (None, ["planned"])
@@ -244,13 +244,13 @@ def test_committed_offsets_are_unknown_if_the_broker_hides_topics() -> None:
 
 def test_a_commit_without_the_right_to_read_a_topic_names_it() -> None:
     made = kafka(KafkaError.TOPIC_AUTHORIZATION_FAILED)
-    (refused,) = groups.commit(made, {"g": {("T", 0): 5}})["g"].values()
+    (refused,) = groups.commit(made, {"g": {("T", 0): groups.Committed(5)}})["g"].values()
     assert 'READ on topic "T": ' in (refused or "")
 
 
 @pytest.mark.parametrize("code", MOVES)
 def test_a_commit_is_repeated_while_the_coordinator_moves(code: int) -> None:
-    wanted = {"g": {("T", 0): 5, ("T", 1): 6}}
+    wanted = {"g": {("T", 0): groups.Committed(5), ("T", 1): groups.Committed(6)}}
     for first in (raised(code), code):
         made = kafka(first, None)
         assert groups.commit(made, wanted) == {"g": {("T", 0): None, ("T", 1): None}}
@@ -259,13 +259,13 @@ def test_a_commit_is_repeated_while_the_coordinator_moves(code: int) -> None:
 
 def test_a_refused_commit_is_not_repeated() -> None:
     made = kafka(KafkaError.UNKNOWN_MEMBER_ID, None)
-    assert groups.commit(made, {"g": {("T", 0): 5}}) == {"g": {("T", 0): "Broker: Unknown member"}}
+    assert groups.commit(made, {"g": {("T", 0): groups.Committed(5)}}) == {"g": {("T", 0): "Broker: Unknown member"}}
     assert made.admin.outcomes == [None]
 
 
 def test_a_commit_that_never_succeeds_keeps_the_last_error() -> None:
     made = kafka(*[KafkaError.NOT_COORDINATOR] * 100, timeout=0.3)
-    assert groups.commit(made, {"g": {("T", 0): 5}}) == {"g": {("T", 0): "Broker: Not coordinator"}}
+    assert groups.commit(made, {"g": {("T", 0): groups.Committed(5)}}) == {"g": {("T", 0): "Broker: Not coordinator"}}
 
 
 NO_ANSWER = raised(KafkaError._TIMED_OUT)

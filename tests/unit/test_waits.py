@@ -312,7 +312,7 @@ def _in_attempts(trial: Trial) -> Any:
 @wait("kafka", "_kafka/groups.py:_commit_until_settled")
 def _commit(trial: Trial) -> Any:
     trial.replace("_commit", {"g": {ONE: None}})
-    return trial.module.commit(KAFKA, {"g": {ONE: 5}})
+    return trial.module.commit(KAFKA, {"g": {ONE: trial.module.Committed(5)}})
 
 
 @wait("kafka", "_kafka/committing.py:_hold")

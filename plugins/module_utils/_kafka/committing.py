@@ -33,17 +33,19 @@ def commit_offsets(
     check: bool = False,
     settle: float = 0.0,
     own: Mapping[str, Mapping[Partition, int]] | None = None,
+    metadata: Mapping[str, Mapping[Partition, str]] | None = None,
 ) -> Result:
     """Commit the offsets in ``wanted`` that differ from the committed ones. If one group is refused, write nothing.
 
     ``lower``: what to do if a committed offset is higher than the wanted one (:func:`plan_group`). ``settle``: seconds
     during which the committed offsets must not change. Offsets that change in this time are committed again, and
     ``offsets_moved`` is raised if that happens too often. ``own``: higher committed offsets that the groups themselves
-    committed earlier (:func:`plan_group`).
+    committed earlier (:func:`plan_group`). ``metadata``: what to commit with the offsets.
     """
-    moved, own = 0, own or {}
+    moved, own, metadata = 0, own or {}, metadata or {}
     plans = [
-        plan_group(group, wanted[group], seen, lower, own.get(group)) for group, seen in _observe(kafka, wanted).items()
+        plan_group(group, wanted[group], seen, lower, own.get(group), metadata.get(group))
+        for group, seen in _observe(kafka, wanted).items()
     ]
     refused = any(plan.problems for plan in plans)
     if refused:
@@ -81,20 +83,29 @@ def _observe(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dic
     }
     # First, because a leader that is just being elected is waited for. Meanwhile, a group may commit.
     ranges = without_errors(try_log_ranges(kafka, existing))
-    before = kafka_groups.committed_offsets(kafka, list(wanted))
+    before = kafka_groups.committed(kafka, list(wanted))
     # Last, so that little time passes between the check that a group has no members and the commit.
     states = kafka_groups.describe(kafka, list(wanted))
-    return {group: Seen(states[group], before[group], ranges, counts) for group in wanted}
+    return {
+        group: Seen(
+            states[group],
+            {key: committed.offset for key, committed in before[group].items()},
+            ranges,
+            counts,
+            {key: committed.metadata for key, committed in before[group].items()},
+        )
+        for group in wanted
+    }
 
 
 def _write(kafka: Kafka, plans: list[GroupPlan]) -> None:
     """Commit the planned offsets, then read the committed offsets and groups again."""
-    writing = {plan.group: plan.to_write for plan in plans if plan.to_write}
+    writing = {plan.group: _with_metadata(plan, plan.to_write) for plan in plans if plan.to_write}
     if not writing:
         return
     errors = kafka_groups.commit(kafka, writing)
     try:
-        after = kafka_groups.committed_offsets(kafka, list(writing))
+        after = kafka_groups.committed(kafka, list(writing))
         states = kafka_groups.describe(kafka, list(writing))
     except DrError as error:
         # The offsets may be committed. A missing response must not look as if nothing had changed.
@@ -106,9 +117,17 @@ def _write(kafka: Kafka, plans: list[GroupPlan]) -> None:
             plan.conclude(errors[plan.group], after[plan.group], states[plan.group])
 
 
+def _with_metadata(plan: GroupPlan, offsets: Mapping[Partition, int]) -> dict[Partition, kafka_groups.Committed]:
+    metadata = plan.metadata
+    return {key: kafka_groups.Committed(offset, metadata.get(key, "")) for key, offset in offsets.items()}
+
+
 def _hold(kafka: Kafka, plans: list[GroupPlan], seconds: float) -> int:
     """Watch the committed offsets for ``seconds``. Commit changed ones again, and return how many were changed."""
-    held = {plan.group: {row.partition: row.wanted for row in plan.rows if row.status != "kept"} for plan in plans}
+    held = {
+        plan.group: _with_metadata(plan, {row.partition: row.wanted for row in plan.rows if row.status != "kept"})
+        for plan in plans
+    }
     count = 0
     for _try in range(_TRIES):
         waited = wait_until(lambda: _moved(kafka, held), bool, Bounds(seconds, 0.5))
@@ -126,10 +145,12 @@ def _hold(kafka: Kafka, plans: list[GroupPlan], seconds: float) -> int:
     )
 
 
-def _moved(kafka: Kafka, held: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, int]]:
+def _moved(
+    kafka: Kafka, held: Mapping[str, Mapping[Partition, kafka_groups.Committed]]
+) -> dict[str, dict[Partition, kafka_groups.Committed]]:
     now = kafka_groups.committed_offsets(kafka, list(held))
     changed = {
-        group: {key: offset for key, offset in committed_offsets.items() if now[group].get(key) != offset}
-        for group, committed_offsets in held.items()
+        group: {key: wanted for key, wanted in offsets.items() if now[group].get(key) != wanted.offset}
+        for group, offsets in held.items()
     }
     return {group: committed_offsets for group, committed_offsets in changed.items() if committed_offsets}

@@ -31,7 +31,9 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
 
 __all__ = [
     "CONSUMER",
+    "Committed",
     "commit",
+    "committed",
     "committed_offsets",
     "delete",
     "describe",
@@ -44,6 +46,18 @@ __all__ = [
 ]
 
 CONSUMER = "consumer"
+
+
+class Committed(NamedTuple):
+    """What a group has committed on a partition."""
+
+    #: Offset of the next record that the group reads.
+    offset: int
+    #: A text of the application that the broker stores with the offset. "": none.
+    metadata: str = ""
+
+
+_Commits = Mapping[str, Mapping[Partition, Committed | None]]
 _LIST = ("cluster", CLUSTER_NAME, "describe")
 # How a broker describes a group that is not classic to a client that asks for classic groups only.
 _NOT_CLASSIC = "Dead"
@@ -207,32 +221,31 @@ def committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[P
     If a pending transaction may replace an offset, wait up to the request time-out for its end. Raises
     ``offsets_unknown`` if it does not end.
     """
-    return _all_known(
-        kafka, kafka.in_attempts(_known_committed_offsets, kafka, groups, done=lambda offsets: not _unknown(offsets))
-    )
+    return _offsets(committed(kafka, groups))
+
+
+def committed(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[Partition, Committed]]:
+    """Like :func:`committed_offsets`, with the metadata of each offset."""
+    return _all_known(kafka, kafka.in_attempts(_known, kafka, groups, done=lambda commits: not _unknown(commits)))
 
 
 def read(kafka: Kafka, groups: Collection[str]) -> tuple[dict[str, GroupState], dict[str, dict[Partition, int]]]:
     """Return what :func:`describe` and :func:`committed_offsets` return, with one description of each group."""
-    states, committed = kafka.in_attempts(
+    states, commits = kafka.in_attempts(
         _read, kafka, groups, done=lambda both: not _unknown(both[1]) and not _contradictions(*both)
     )
-    states.update({group: replace(states[group], state=UNDESCRIBED) for group in _contradictions(states, committed)})
-    return states, _all_known(kafka, committed)
+    states.update({group: replace(states[group], state=UNDESCRIBED) for group in _contradictions(states, commits)})
+    return states, _offsets(_all_known(kafka, commits))
 
 
-def _contradictions(
-    states: Mapping[str, GroupState], committed: Mapping[str, Mapping[Partition, int | None]]
-) -> list[str]:
-    return [group for group, state in states.items() if contradicts(state, committed[group])]
+def _contradictions(states: Mapping[str, GroupState], commits: _Commits) -> list[str]:
+    return [group for group, state in states.items() if contradicts(state, commits[group].keys())]
 
 
-def _read(
-    seconds: float, kafka: Kafka, groups: Collection[str]
-) -> tuple[dict[str, GroupState], dict[str, dict[Partition, int | None]]]:
+def _read(seconds: float, kafka: Kafka, groups: Collection[str]) -> tuple[dict[str, GroupState], _Commits]:
     require_all_visible(kafka)
     states: dict[str, GroupState] = {}
-    committed: dict[str, dict[Partition, int | None]] = {}
+    commits: dict[str, Mapping[Partition, Committed | None]] = {}
     for batch in batches(groups, _BATCH):
         # The description shows that the coordinators are the right ones, see _known_committed_offsets().
         try:
@@ -241,14 +254,16 @@ def _read(
             if error.retriable and not isinstance(error, Unreachable):
                 kafka.reconnect()
             raise
-        committed.update(_committed_on_coordinators(seconds, kafka, batch))
-    return states, committed
+        commits.update(_committed_on_coordinators(seconds, kafka, batch))
+    return states, commits
 
 
-def _all_known(
-    kafka: Kafka, committed: Mapping[str, Mapping[Partition, int | None]]
-) -> dict[str, dict[Partition, int]]:
-    unknown = _unknown(committed)
+def _offsets(commits: Mapping[str, Mapping[Partition, Committed]]) -> dict[str, dict[Partition, int]]:
+    return {group: {key: commit.offset for key, commit in of_group.items()} for group, of_group in commits.items()}
+
+
+def _all_known(kafka: Kafka, commits: _Commits) -> dict[str, dict[Partition, Committed]]:
+    unknown = _unknown(commits)
     if unknown:
         raise DrError(
             "offsets_unknown",
@@ -258,45 +273,44 @@ def _all_known(
             kafka.bootstrap_servers,
         )
     return {
-        group: {partition: offset for partition, offset in offsets.items() if offset is not None}
-        for group, offsets in committed.items()
+        group: {partition: commit for partition, commit in of_group.items() if commit is not None}
+        for group, of_group in commits.items()
     }
 
 
-def _unknown(committed: Mapping[str, Mapping[Partition, int | None]]) -> list[str]:
+def _unknown(commits: _Commits) -> list[str]:
     return [
         f"{group} {topic}-{number}"
-        for group, offsets in committed.items()
-        for (topic, number), offset in offsets.items()
-        if offset is None
+        for group, of_group in commits.items()
+        for (topic, number), commit in of_group.items()
+        if commit is None
     ]
 
 
 def known_committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, dict[Partition, int | None]]:
     """Like :func:`committed_offsets`, but without retries: map a partition to None if its offset is unavailable."""
-    return _known_committed_offsets(kafka.timeout, kafka, groups)
+    return {
+        group: {key: None if commit is None else commit.offset for key, commit in of_group.items()}
+        for group, of_group in _known(kafka.timeout, kafka, groups).items()
+    }
 
 
-def _known_committed_offsets(
-    seconds: float, kafka: Kafka, groups: Collection[str]
-) -> dict[str, dict[Partition, int | None]]:
-    """Like :func:`known_committed_offsets`, in requests of ``seconds``.
+def _known(seconds: float, kafka: Kafka, groups: Collection[str]) -> _Commits:
+    """Return what the groups have committed, in requests of ``seconds``; None: an offset is unavailable.
 
     A broker leaves out topics that this account may not describe, so all must be visible to it.
     librdkafka crashes if it sends this request to a broker that is no longer the group's coordinator (its issue 5040).
     """
     require_all_visible(kafka)
-    committed: dict[str, dict[Partition, int | None]] = {}
+    commits: dict[str, Mapping[Partition, Committed | None]] = {}
     for batch in batches(groups, _BATCH):
         # At the last moment: a coordinator that moves between both requests crashes the process.
         _require_coordinators(kafka, batch, seconds)
-        committed.update(_committed_on_coordinators(seconds, kafka, batch))
-    return committed
+        commits.update(_committed_on_coordinators(seconds, kafka, batch))
+    return commits
 
 
-def _committed_on_coordinators(
-    seconds: float, kafka: Kafka, batch: list[str]
-) -> dict[str, dict[Partition, int | None]]:
+def _committed_on_coordinators(seconds: float, kafka: Kafka, batch: list[str]) -> _Commits:
     # One group for each request, but all requests of a batch are sent before the first response is awaited.
     for group in batch:
         kafka.note_request("list_consumer_group_offsets", group=group)
@@ -306,19 +320,19 @@ def _committed_on_coordinators(
         )[group]
         for group in batch
     }
-    committed: dict[str, dict[Partition, int | None]] = {}
+    commits: dict[str, dict[Partition, Committed | None]] = {}
     for group, future in futures.items():
         doing = f'read the committed offsets of group "{group}"'
         answer = kafka.settle(future, doing, ("group", group, "describe"), until=time.monotonic() + seconds)
-        committed[group] = {}
+        commits[group] = {}
         for row in answer.topic_partitions or ():
             if row.error is not None:
                 if not is_retriable_code(row.error.name()):
                     raise kafka.explain(KafkaException(row.error), doing, ("topic", row.topic, "describe"))
-                committed[group][Partition(row.topic, row.partition)] = None
+                commits[group][Partition(row.topic, row.partition)] = None
             elif row.offset >= 0:
-                committed[group][Partition(row.topic, row.partition)] = row.offset
-    return committed
+                commits[group][Partition(row.topic, row.partition)] = Committed(row.offset, row.metadata or "")
+    return commits
 
 
 def delete(kafka: Kafka, groups: Collection[str]) -> None:
@@ -338,8 +352,8 @@ def delete(kafka: Kafka, groups: Collection[str]) -> None:
                 raise cause from error
 
 
-def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, str | None]]:
-    """Commit offsets, and return None or the broker's error text for each partition.
+def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, Committed]]) -> dict[str, dict[Partition, str | None]]:
+    """Commit offsets with metadata, and return None or the broker's error text for each partition.
 
     Groups whose coordinator moves are repeated within the request time-out: the same commit twice changes nothing.
     After groups that had no success within it, nothing more is sent. A commit without an answer may have been carried
@@ -365,11 +379,11 @@ def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[
 
 
 def _commit_until_settled(
-    kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]
+    kafka: Kafka, wanted: Mapping[str, Mapping[Partition, Committed]]
 ) -> dict[str, Mapping[Partition, _Refusal | None]]:
     answers: dict[str, Mapping[Partition, _Refusal | None]] = {}
 
-    def unsettled() -> dict[str, Mapping[Partition, int]]:
+    def unsettled() -> dict[str, Mapping[Partition, Committed]]:
         return {group: offsets for group, offsets in wanted.items() if _may_succeed(answers.get(group))}
 
     def send() -> None:
@@ -396,7 +410,9 @@ def _is_silent(answer: Mapping[Partition, _Refusal | None]) -> bool:
     return any(refusal is not None and refusal.silent for refusal in answer.values())
 
 
-def _commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict[str, dict[Partition, _Refusal | None]]:
+def _commit(
+    kafka: Kafka, wanted: Mapping[str, Mapping[Partition, Committed]]
+) -> dict[str, dict[Partition, _Refusal | None]]:
     kafka.note_request(
         "alter_consumer_group_offsets",
         groups=len(wanted),
@@ -404,7 +420,7 @@ def _commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict
     )
     futures = {}
     for group, offsets in wanted.items():
-        items = [TopicPartition(topic, number, offset) for (topic, number), offset in sorted(offsets.items())]
+        items = [TopicPartition(*key, *value) for key, value in sorted(offsets.items())]
         request = [ConsumerGroupTopicPartitions(group, items)]
         futures[group] = kafka.admin.alter_consumer_group_offsets(request, request_timeout=_UNLIMITED)[group]
     answers: dict[str, dict[Partition, _Refusal | None]] = {}
@@ -418,7 +434,7 @@ def _commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, int]]) -> dict
 
 
 def _committed(
-    kafka: Kafka, group: str, future: Future[Any], wanted: Mapping[Partition, int], until: float
+    kafka: Kafka, group: str, future: Future[Any], wanted: Mapping[Partition, Committed], until: float
 ) -> dict[Partition, _Refusal | None]:
     doing = f'commit the offsets of group "{group}"'
     try:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -111,7 +112,7 @@ def test_a_refused_plan_writes_nothing_and_reports_it() -> None:
 def test_written_offsets_are_verified_by_reading_them_back() -> None:
     plan = plan_group("g", {T0: 10, T1: 0}, seen(before={T1: 0}))
 
-    plan.conclude({T0: None}, {T0: 10, T1: 0}, EMPTY)
+    plan.conclude({T0: None}, {T0: (10, ""), T1: (0, "")}, EMPTY)
 
     assert [(row.status, row.after) for row in plan.rows] == [("done", 10), ("unchanged", 0)]
     assert failure_of([plan]) is None
@@ -121,9 +122,9 @@ def test_written_offsets_are_verified_by_reading_them_back() -> None:
     ("errors", "after", "words"),
     [
         ({T0: "Unknown member"}, {}, "Unknown member"),
-        ({T0: None}, {T0: 9}, "read back 9, wanted 10"),
+        ({T0: None}, {T0: (9, "")}, "read back 9, wanted 10"),
         ({T0: None}, {}, "read back None"),
-        ({}, {T0: 10}, "returned no result"),
+        ({}, {T0: (10, "")}, "returned no result"),
     ],
 )
 def test_an_offset_that_cannot_be_read_back_has_failed(
@@ -144,17 +145,53 @@ def test_with_upward_only_an_offset_that_is_raised_meanwhile_is_kept(lower: str,
     """MirrorMaker 2 syncs a group that runs on the other cluster, between the commit and the check."""
     plan = plan_group("g", {T0: 10}, seen(before={T0: 8}), lower)
 
-    plan.conclude({T0: None}, {T0: after}, EMPTY)
+    plan.conclude({T0: None}, {T0: (after, "")}, EMPTY)
 
     assert (plan.rows[0].status, plan.rows[0].after) == (status, after)
     assert codes(plan) == ([] if status == "kept" else ["offset_not_written"])
     assert len(outcomes_of([plan])) == (status != "kept")
 
 
+@pytest.mark.parametrize(
+    ("there", "wanted", "status"),
+    [
+        ("", None, "unchanged"),
+        ("mm2", None, "unchanged"),
+        ("same", "same", "unchanged"),
+        ("mm2", "", "planned"),
+        ("mm2", "own", "planned"),
+        ("", "own", "planned"),
+    ],
+)
+def test_an_offset_that_is_already_there_is_committed_again_for_other_metadata(
+    there: str, wanted: str | None, status: str
+) -> None:
+    """R49: MirrorMaker 2 may have committed the same offset with metadata that were meant for another one."""
+    metadata = {} if wanted is None else {T0: wanted}
+    plan = plan_group("g", {T0: 10}, replace(seen(before={T0: 10}), metadata={T0: there}), metadata=metadata)
+    assert [row.status for row in plan.rows] == [status]
+    assert plan.metadata == ({T0: wanted} if wanted else {})
+    shown = [(outcome.change.before, outcome.change.after) for outcome in outcomes_of([plan])]
+    changed = ({"offset": 10, "metadata": there}, {"offset": 10, "metadata": wanted})
+    assert shown == ([changed] if status == "planned" else [])
+
+
+@pytest.mark.parametrize(("read_back", "status"), [("own", "done"), ("", "failed"), ("mm2", "failed")])
+def test_metadata_are_verified_by_reading_them_back(read_back: str, status: str) -> None:
+    plan = plan_group("g", {T0: 10}, seen(before={T0: 8}), metadata={T0: "own"})
+    plan.conclude({T0: None}, {T0: (10, read_back)}, EMPTY)
+    assert plan.rows[0].status == status
+
+
+def test_a_higher_offset_that_is_kept_keeps_its_metadata() -> None:
+    plan = plan_group("g", {T0: 10}, replace(seen(before={T0: 12}), metadata={T0: "own"}), "keep", metadata={T0: ""})
+    assert ([row.status for row in plan.rows], plan.metadata) == (["kept"], {})
+
+
 def test_a_group_that_became_active_meanwhile_is_reported_although_the_offset_is_there() -> None:
     plan = plan_group("g", {T0: 10}, seen())
 
-    plan.conclude({T0: None}, {T0: 10}, GroupState("g", "STABLE", None, (MEMBER,)))
+    plan.conclude({T0: None}, {T0: (10, "")}, GroupState("g", "STABLE", None, (MEMBER,)))
     failure = failure_of([plan])
 
     assert plan.rows[0].status == "done"

@@ -33,9 +33,14 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import ConfigValue, TopicState
 
 OTHERS = OtherApplications(("Payments",))
+BEFORE, AFTER = "message.timestamp.before.max.ms", "message.timestamp.after.max.ms"
+OLD_BOUND, NEVER = "message.timestamp.difference.max.ms", str(2**63 - 1)
 VALUES = {
     "cleanup.policy": "delete",
+    "compression.type": "producer",
     "max.message.bytes": "1048588",
+    AFTER: "3600000",
+    BEFORE: NEVER,
     "message.timestamp.type": "CreateTime",
     "min.insync.replicas": "2",
     "retention.bytes": "-1",
@@ -322,6 +327,36 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "settings",
         "NO",
         "LogAppendTime",
+    ),
+    "refuses other times": (
+        with_topic(H(), "B", settings(topic("T"), message_timestamp_after_max_ms="60000")),
+        "settings",
+        "NO",
+        '3600000 for "T" on P, and message.timestamp.after.max.ms is 60000 for "T" on B',
+    ),
+    "the flow cannot write old records": (
+        with_topic(H(), "B", settings(topic("P.T"), message_timestamp_before_max_ms="60000")),
+        "settings",
+        "NO",
+        'message.timestamp.before.max.ms is 60000 for "P.T" on B',
+    ),
+    "an older broker accepts any time": (
+        with_topic(H(), "P", settings(topic("T"), message_timestamp_after_max_ms=str(2**63 - 1))),
+        "settings",
+        "NO",
+        'message.timestamp.after.max.ms is 9223372036854775807 for "T" on P',
+    ),
+    "compresses anew": (
+        with_topic(H(), "B", settings(topic("T"), compression_type="uncompressed")),
+        "settings",
+        "NO",
+        "compression.type is producer",
+    ),
+    "bound unseen": (
+        with_topic(H(), "B", settings(topic("T"), message_timestamp_before_max_ms=None)),
+        "settings",
+        "UNKNOWN",
+        "message.timestamp.before.max.ms",
     ),
     "setting unseen": (
         with_topic(H(), "B", settings(topic("T"), retention_ms=None)),
@@ -699,7 +734,34 @@ def test_needs_name_checks_that_come_before() -> None:
 
 
 def test_the_observed_settings_are_those_of_a_healthy_topic() -> None:
-    assert set(SETTINGS) == set(VALUES)
+    # Brokers of 4.0 and later do not have it.
+    assert {*VALUES, OLD_BOUND} == set(SETTINGS)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "answer"),
+    [
+        # Below 3.6 there is one setting, up to 3.9 it counts where the newer one has its default.
+        ({OLD_BOUND: NEVER, BEFORE: None, AFTER: None}, {}, "NO"),
+        ({OLD_BOUND: "3600000", BEFORE: None, AFTER: None}, {}, "YES"),
+        ({}, {OLD_BOUND: "3600000", BEFORE: None, AFTER: None}, "NO"),
+        ({}, {OLD_BOUND: NEVER, BEFORE: None, AFTER: None}, "YES"),
+        ({}, {OLD_BOUND: "1000", BEFORE: NEVER, AFTER: NEVER}, "NO"),
+        ({OLD_BOUND: "1000", BEFORE: NEVER, AFTER: NEVER}, {}, "YES"),
+        ({OLD_BOUND: NEVER, BEFORE: NEVER, AFTER: NEVER}, {AFTER: NEVER}, "YES"),
+        # A broker that sets the time itself refuses none.
+        ({AFTER: NEVER, "message.timestamp.type": "LogAppendTime"}, {"message.timestamp.type": "LogAppendTime"}, "YES"),
+    ],
+)
+def test_time_bounds_are_compared_as_they_are_in_force(
+    left: dict[str, str | None], right: dict[str, str | None], answer: str
+) -> None:
+    facts = healthy()
+    for alias, changed in (("P", left), ("B", right)):
+        for name in ("T", "P.T") if alias == "B" else ("T",):
+            facts = with_topic(facts, alias, settings(topic(name), **changed))
+    (row,) = (row for row in judge_readiness(facts, CHECKS)["checks"] if row["name"] == "settings")
+    assert row["answer"] == answer, row["found"]
 
 
 def test_without_the_setting_it_is_unknown_whether_the_flow_sends_every_accepted_record() -> None:
@@ -724,3 +786,28 @@ def test_the_time_until_a_partition_exceeds_its_size_is_estimated(
     bound: int, records: int, size: int | None, rate: float | None, seconds: float | None
 ) -> None:
     assert seconds_until_full(bound, records, size, rate) == seconds
+
+
+@pytest.mark.parametrize(
+    ("facts", "name", "words"),
+    [
+        (
+            replace(healthy(), accepted_foreign_writers=["T"]),
+            "foreign_writes",
+            "T were not checked, because kafka_dr_accept_foreign_writers names them",
+        ),
+        (
+            replace(healthy(), undeclared_groups=[replace(other("nightly"), declared_as="accepted")]),
+            "undeclared_groups",
+            'these stay: "nightly" on P, which kafka_dr_accept_undeclared names',
+        ),
+        (
+            replace(healthy(), undeclared_groups=[replace(other("sink"), declared_as="local")]),
+            "undeclared_groups",
+            'these stay: "sink" on P',
+        ),
+    ],
+)
+def test_what_a_declaration_excuses_is_still_named(facts: Facts, name: str, words: str) -> None:
+    (row,) = (row for row in judge_readiness(facts, CHECKS)["checks"] if row["name"] == name)
+    assert (row["answer"], words in row["found"]) == ("YES", True)

@@ -204,6 +204,20 @@ def test_a_disaster_does_not_report_offsets_as_proven_if_the_flow_ran_with_unsaf
     assert 'The setting "x" is not set' in text
 
 
+@pytest.mark.parametrize("kind", ["cutoff", "disaster"])
+def test_metadata_that_did_not_go_along_are_named_with_the_reason(kind: str) -> None:
+    """R49. An application may process records again although its offset is exact."""
+    place = {"group": "g", "topic": "P.T", "partition": 0}
+    lacking = {**ROW, **place, "metadata_dropped": "the records that they may refer to have other places there"}
+    parts = {} if kind == "cutoff" else {"type": kind, "survey": SURVEY}
+    for details, named in (([ROW], False), ([ROW, lacking], True)):
+        report = cutover_report(facts(details=details, **parts))
+        (check,) = (row for row in report["checks"] if row["name"] == "committed_offsets")
+        text = "metadata of 1 committed offsets did not go along"
+        assert (text in check["reason"]) is named
+        assert ("g P.T-0: the records that they may refer to" in check["reason"]) is named
+
+
 def test_the_omissions_of_an_audit_are_not_checked_and_its_lines_are_shown() -> None:
     assert cutover_report(facts())["not_checked"] == ["record-by-record comparison of both clusters"]
     report = cutover_report(facts(audit=audited("PROVEN")))

@@ -121,6 +121,8 @@ class Facts:
     #: Other connectors that write into the replicas.
     rivals: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     foreign_writes: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
+    #: Topics whose replicas are not compared, because the inventory accepts another writer there.
+    accepted_foreign_writers: Sequence[str] = ()
     #: Partitions whose replica could not be compared with its source, so it may hold a record of another writer.
     not_compared: Mapping[str, Sequence[str] | None] = field(default_factory=dict)
     #: Partitions of the forward flow with unreplicated records.

@@ -28,11 +28,20 @@ __all__ = ["CHECKS", "SETTINGS"]
 
 Judge = Callable[[Facts], Finding]
 _UNCLEAN = "unclean.leader.election.enable"
+_TIMESTAMPS = "message.timestamp.type"
+# How far the timestamp of a record may be from the clock of the broker. Brokers below 3.6 have one setting for both
+# directions, and those below 4.0 use it where the newer one has its default (LogConfig, KIP-937, KIP-1030).
+_TIME_BOUNDS = ("message.timestamp.before.max.ms", "message.timestamp.after.max.ms")
+_OLD_TIME_BOUND = "message.timestamp.difference.max.ms"
+_NO_TIME_BOUND = 2**63 - 1
 # Topic settings that the checks read.
 SETTINGS = (
     "cleanup.policy",
+    "compression.type",
     "max.message.bytes",
-    "message.timestamp.type",
+    *_TIME_BOUNDS,
+    _OLD_TIME_BOUND,
+    _TIMESTAMPS,
     MIN_IN_SYNC,
     "retention.bytes",
     "retention.ms",
@@ -243,7 +252,22 @@ def _settings(facts: Facts) -> Finding:
                 other.append(
                     f'{setting} is {mine} for "{left.name}" on {facts.x} and {theirs} for "{right.name}" on {facts.y}'
                 )
+        for setting in _TIME_BOUNDS:
+            accepted, limit = _time_bound(left, setting), _time_bound(right, setting)
+            if accepted is None or limit is None:
+                unread.append(f'{setting} of "{left.name}" or "{right.name}" is unknown')
+            elif limit[1] < accepted[1] and _value(right, _TIMESTAMPS) == "CreateTime":
+                other.append(
+                    f'{accepted[0]} is {accepted[1]} for "{left.name}" on {facts.x}, and {limit[0]} is {limit[1]} for'
+                    f' "{right.name}" on {facts.y}'
+                )
     return _none_of(other, "no setting differs in a way that applications would notice", unread)
+
+
+def _time_bound(state: TopicState, name: str) -> tuple[str, int] | None:
+    """The setting that is in force, with its value in milliseconds; None: unknown."""
+    values = [(key, int(value)) for key in (name, _OLD_TIME_BOUND) if (value := _value(state, key)) is not None]
+    return next((found for found in values if found[1] != _NO_TIME_BOUND), values[0] if values else None)
 
 
 def _shorter(mine: str, theirs: str) -> bool:
@@ -254,8 +278,10 @@ def _shorter(mine: str, theirs: str) -> bool:
 # Settings whose difference applications notice -> whether two values differ in such a way.
 _COMPARED: dict[str, Callable[[str, str], bool]] = {
     "cleanup.policy": lambda mine, theirs: set(mine.split(",")) != set(theirs.split(",")),
+    # A broker that compresses anew may make a batch larger than max.message.bytes (UnifiedLog.append).
+    "compression.type": lambda mine, theirs: theirs not in (mine, "producer"),
     "max.message.bytes": lambda mine, theirs: int(theirs) < int(mine),
-    "message.timestamp.type": lambda mine, theirs: mine != theirs,
+    _TIMESTAMPS: lambda mine, theirs: mine != theirs,
     "retention.bytes": _shorter,
     "retention.ms": _shorter,
 }
@@ -368,7 +394,13 @@ def _flow_settings(facts: Facts) -> Finding:
 
 def _foreign_writes(facts: Facts) -> Finding:
     """A replica that was not compared with its source may hold a record of another writer, so it is no evidence."""
-    finding = _in_no_flow("foreign_writes", "{found}", "only the flows write into the replicas")(facts)
+    accepted = (
+        f"; {first_few(facts.accepted_foreign_writers)} were not checked, because kafka_dr_accept_foreign_writers names"
+        " them: what another producer wrote there is never replicated back"
+        if facts.accepted_foreign_writers
+        else ""
+    )
+    finding = _in_no_flow("foreign_writes", "{found}", f"only the flows write into the replicas{accepted}")(facts)
     by_flow = {flow: facts.not_compared.get(flow) for flow in facts.flow_names}
     unknown = [f"the replicas of {flow} were not compared" for flow, texts in by_flow.items() if texts is None]
     unknown += [text for texts in by_flow.values() for text in texts or ()]
@@ -622,7 +654,14 @@ def _no_undeclared_groups(facts: Facts) -> Finding:
         f'"{row.group}" on {row.alias}' + (" (not a classic or consumer group)" if row.state == UNDESCRIBED else "")
         for row in others
     ]
-    return _none_of(texts, "every group that reads these topics is in the inventory")
+    stay = [
+        f'"{row.group}" on {row.alias}'
+        + (", which kafka_dr_accept_undeclared names" if row.declared_as != "local" else "")
+        for row in facts.undeclared_groups
+        if row.declared_as
+    ]
+    good = "every group that reads these topics is in the inventory"
+    return _none_of(texts, f"{good}; these stay: {first_few(stay, separator='; ')}" if stay else good)
 
 
 def _all_members(facts: Facts) -> Finding:

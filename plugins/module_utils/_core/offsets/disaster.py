@@ -47,6 +47,7 @@ __all__ = [
     "overtaken",
     "predicted_loss",
     "survived",
+    "surviving_metadata",
 ]
 
 
@@ -76,6 +77,8 @@ class PresyncedOffset:
     own: bool = False
     #: Whether Y still has the records that it was stored for.
     binding: Binding = HELD
+    #: Metadata that mean the same on Y at this offset (R49). "": none, or unknown.
+    metadata: str = ""
 
 
 @dataclass(frozen=True)
@@ -181,6 +184,25 @@ def _from_start(committed_offset: TargetOffset, needed: int, tail: Tail) -> Targ
 def is_voided(hazards: Iterable[str]) -> bool:
     """Whether an offset that was stored, or a checkpoint, was not used: the group was set back, or the log was cut."""
     return any(text in (SET_BACK, REPLACED) or text.startswith(_NOT_USED) for text in hazards)
+
+
+def surviving_metadata(
+    found: TargetOffset, presynced: Iterable[PresyncedOffset], existing: tuple[int | None, str], original: bool
+) -> tuple[str | None, str]:
+    """The metadata to commit with ``found``, and why those that are there do not stay; "": nothing is dropped (R49).
+
+    Those of a presynced offset were compared while both clusters could be read. Those of the group's own offset on an
+    original are its own; None keeps them. Others are from MirrorMaker 2, which copies them together with an offset that
+    they were not meant for. ``existing``: the committed offset on Y and its metadata. ``original``: MirrorMaker 2
+    commits nothing there.
+    """
+    offset, metadata = existing
+    used = [stored for stored in presynced if found.method == "presynced" and stored.offset == found.offset]
+    if original and offset == found.offset and any(stored.own for stored in used):
+        return None, ""
+    carried = next((stored.metadata for stored in used if stored.metadata), "")
+    dropped = metadata not in ("", carried)
+    return carried, "the lost cluster cannot be read to compare the records that they may refer to" if dropped else ""
 
 
 def _set_back(presynced: PresyncedOffset, checkpointed: Checkpointed | None) -> bool:

@@ -20,6 +20,7 @@ from ..checks.undeclared_groups import stay_notes
 from ..cutover_types import needs_source
 from ..journal.runs import passed, resume_command, take_back_command
 from ..listing import first_few
+from ..offsets.commit_metadata import dropped_metadata
 from ..offsets.disaster import is_voided
 from ..offsets.skipped_records import skip_rows, skip_text, total
 from ..verdict import NOT_APPLICABLE, PROVEN, REFUTED, UNKNOWN, combine
@@ -150,9 +151,10 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     observed = ((name, (arrival or {}).get(name) or unseen) for name in ("first_write", "groups"))
     arrived = [check_row(name, observation["verdict"], observation["reason"]) for name, observation in observed]
     if not needs_source(facts["type"]):
-        return [_loss(facts["survey"]), _survived(facts), *arrived, _old_side(facts)]
+        offsets = _with_metadata(_survived(facts), facts["details"])
+        return [_loss(facts["survey"]), offsets, *arrived, _old_side(facts)]
     departed = together(facts["departure"])
-    checks = [_drained(facts), _committed_offsets(facts), *arrived]
+    checks = [_drained(facts), _with_metadata(_committed_offsets(facts), facts["details"]), *arrived]
     checks.append(check_row("departure", departed.verdict, departed.reason))
     checks.append(_fence(facts))
     checks.append(_records(facts["audit"]))
@@ -213,6 +215,18 @@ def _committed_offsets(facts: Mapping[str, Any]) -> dict[str, Any]:
     if rereads == 0:
         return check_row("committed_offsets", PROVEN, "every group starts exactly after the last record it has read")
     return check_row("committed_offsets", PROVEN, f"no record is skipped; at most {rereads} are read again")
+
+
+def _with_metadata(check: dict[str, Any], details: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The check of the committed offsets, with the metadata that did not go along (R49)."""
+    dropped = dropped_metadata(details)
+    if not dropped:
+        return check
+    text = (
+        f"the metadata of {len(dropped)} committed offsets did not go along, so their applications may process finished"
+        f" records again: {first_few(dropped)}"
+    )
+    return {**check, "reason": f"{check['reason']}; {text}"}
 
 
 def _without_offsets(arrival: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -347,7 +347,8 @@ def _summary(document: Document) -> list[Html]:
 
 def _row(document: Document, row: Document) -> list[object]:
     hazards = texts(row.get("hazards"))
-    why = "; ".join([*([str(row["reason"])] if row.get("reason") else []), *hazards])
+    dropped = [f"its metadata did not go along: {row['metadata_dropped']}"] if row.get("metadata_dropped") else []
+    why = "; ".join([*([str(row["reason"])] if row.get("reason") else []), *hazards, *dropped])
     return [
         row.get("group"),
         row.get("topic"),

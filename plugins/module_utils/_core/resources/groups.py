@@ -40,6 +40,7 @@ __all__ = [
     "outcomes_of",
     "own_offsets",
     "plan_group",
+    "wanted_metadata",
     "wanted_offsets",
     "with_members",
 ]
@@ -142,6 +143,8 @@ class Seen:
     #: Log start and end; None: the partition exists, but its offsets are unknown.
     ranges: Mapping[Partition, tuple[int, int] | None]
     partitions: Mapping[str, int | None]
+    #: Metadata of the committed offsets in ``before`` that have any.
+    metadata: Mapping[Partition, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -155,6 +158,9 @@ class OffsetRow:
     after: int | None
     status: str
     error: str | None = None
+    #: Metadata that are there, and those that are wanted. None: an offset that is committed gets none, and one that is
+    #: already there keeps its own.
+    metadata: tuple[str, str | None] = ("", None)
 
     def as_dict(self) -> dict[str, Any]:
         """The form in which modules return it."""
@@ -173,8 +179,11 @@ class OffsetRow:
         """The row as the outcome of a change."""
         topic, number = self.partition
         name = f"{self.group} {topic}-{number}"
-        change = Change("committed_offset", name, "commit", {"offset": self.before}, {"offset": self.wanted})
-        return Outcome(change, self.status, self.error)
+        before: dict[str, Any] = {"offset": self.before}
+        after: dict[str, Any] = {"offset": self.wanted}
+        if self.metadata[0] != (self.metadata[1] or ""):
+            before["metadata"], after["metadata"] = self.metadata[0], self.metadata[1] or ""
+        return Outcome(Change("committed_offset", name, "commit", before, after), self.status, self.error)
 
 
 @dataclass(frozen=True)
@@ -203,6 +212,11 @@ class GroupPlan:
         return {row.partition: row.wanted for row in self.rows if row.status == "planned"}
 
     @property
+    def metadata(self) -> dict[Partition, str]:
+        """The wanted metadata of offsets that are not kept."""
+        return {row.partition: row.metadata[1] for row in self.rows if row.metadata[1] and row.status != "kept"}
+
+    @property
     def lowered(self) -> int:
         """How many of the wanted offsets are below the committed ones."""
         return sum(1 for row in self.rows if row.before is not None and row.wanted < row.before)
@@ -221,12 +235,19 @@ class GroupPlan:
         self.rows = [replace(row, status="refused") if row.status == "planned" else row for row in self.rows]
 
     def conclude(
-        self, errors: Mapping[Partition, str | None], after: Mapping[Partition, int], state: GroupState
+        self,
+        errors: Mapping[Partition, str | None],
+        after: Mapping[Partition, tuple[int, str]],
+        state: GroupState,
     ) -> None:
-        """Judge the written rows by the offsets read back, and the group by its current state."""
+        """Judge the written rows by the offsets and metadata read back, and the group by its current state."""
         written = self.to_write
         self.rows = [
-            self._concluded(row, errors.get(row.partition, "The broker returned no result for it."), after)
+            self._concluded(
+                row,
+                errors.get(row.partition, "The broker returned no result for it."),
+                *after.get(row.partition, (None, "")),
+            )
             if row.partition in written
             else row
             for row in self.rows
@@ -247,12 +268,13 @@ class GroupPlan:
                 )
             )
 
-    def _concluded(self, row: OffsetRow, error: str | None, found: Mapping[Partition, int]) -> OffsetRow:
-        after = found.get(row.partition)
+    def _concluded(self, row: OffsetRow, error: str | None, after: int | None, metadata: str) -> OffsetRow:
         if error is None and self.upward and after is not None and after > row.wanted:
             return replace(row, after=after, status="kept")
         if error is None and after != row.wanted:
             error = f"read back {after}, wanted {row.wanted}"
+        if error is None and metadata != (row.metadata[1] or ""):
+            error = "other metadata were read back than those that were wanted"
         return replace(row, after=after, status="done" if error is None else "failed", error=error)
 
     def unproven(self, error: DrError) -> None:
@@ -299,6 +321,18 @@ def own_offsets(items: Iterable[Mapping[str, Any]]) -> dict[str, dict[Partition,
     }
 
 
+def wanted_metadata(items: Iterable[Mapping[str, Any]]) -> dict[str, dict[Partition, str]]:
+    """The suboption ``metadata`` of the option ``groups``, which ``wanted_offsets`` has checked."""
+    return {
+        item["group"]: {
+            Partition(row["topic"], row["partition"]): row["metadata"]
+            for row in item.get("committed_offsets") or ()
+            if row.get("metadata") is not None
+        }
+        for item in items
+    }
+
+
 def _add_offset(group: str, committed_offsets: dict[Partition, int], item: Mapping[str, Any]) -> list[str]:
     topic, number, offset = item.get("topic"), item.get("partition"), item.get("offset")
     where = f'Group "{group}", topic "{topic}", partition {number}'
@@ -318,20 +352,24 @@ def plan_group(
     seen: Seen,
     lower: str = "fail",
     own: Mapping[Partition, int] | None = None,
+    metadata: Mapping[Partition, str] | None = None,
 ) -> GroupPlan:
     """What to commit for one group.
 
-    An offset equal to the committed one is ``unchanged``. For an offset below it, ``lower`` decides: it is a problem
-    (``fail``), ``planned`` (``lower``), or the committed one is kept (``keep``). This function does not know what the
-    group has processed. ``raise``: as ``keep``, also if another process raises it meanwhile, as MirrorMaker 2's sync
-    does. ``own``: offsets that the group itself committed earlier; with ``fail``, exactly these are lowered (R39).
+    An offset equal to the committed one is ``unchanged``, unless other ``metadata`` are wanted with it. For an offset
+    below it, ``lower`` decides: it is a problem (``fail``), ``planned`` (``lower``), or the committed one is kept
+    (``keep``). This function does not know what the group has processed. ``raise``: as ``keep``, also if another
+    process raises it meanwhile, as MirrorMaker 2's sync does. ``own``: offsets that the group itself committed earlier;
+    with ``fail``, exactly these are lowered (R39).
     """
     plan = GroupPlan(group, upward=lower == "raise", own=own or {})
     for partition in sorted(wanted):
         offset, before = wanted[partition], seen.before.get(partition)
         below = before is not None and offset < before
-        status = "unchanged" if before == offset else "kept" if below and lower in ("keep", "raise") else "planned"
-        plan.rows.append(OffsetRow(group, partition, before, offset, before, status))
+        texts = seen.metadata.get(partition, ""), (metadata or {}).get(partition)
+        same = before == offset and texts[1] in (None, texts[0])
+        status = "unchanged" if same else "kept" if below and lower in ("keep", "raise") else "planned"
+        plan.rows.append(OffsetRow(group, partition, before, offset, before, status, metadata=texts))
         # Also for unchanged ones: an offset outside the log is not done even if it is already committed.
         plan.problems += _range_problem(group, partition, offset, seen)
     if plan.to_write:

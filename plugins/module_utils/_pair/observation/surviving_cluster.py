@@ -143,6 +143,16 @@ class Survivor:
             return unwrap(self._snapshot.groups[self.y])
         return kafka_groups.describe(self.kafka, self.groups), kafka_groups.committed_offsets(self.kafka, self.groups)
 
+    def metadata(self) -> dict[str, dict[Partition, str]]:
+        """Return the metadata of the committed offsets on Y that have any; empty for a prediction from a snapshot."""
+        if self._snapshot is not None:
+            return {}
+        commits = kafka_groups.committed(self.kafka, self.groups)
+        return {
+            group: {key: commit.metadata for key, commit in of_group.items() if commit.metadata}
+            for group, of_group in commits.items()
+        }
+
     def topics_of(self, group: str) -> list[str]:
         """Return the originals that the group reads: the declared ones, else all, because it may read any of them."""
         return list(self._declared.get(group) or self.topics)

@@ -15,7 +15,7 @@ from ..._module import Result
 from ..connections.clusters import both
 from ..journal.phases import note_phase
 from ..observation.pair import Pair
-from .evidence import preexisting_higher_offsets
+from .evidence import by_group, preexisting_higher_offsets
 from .requests import BarrierRequest
 from .translation import FirstObservation, Translation
 
@@ -60,7 +60,7 @@ def barrier(request: BarrierRequest, check: bool) -> Result:
         facts = {
             **result.extra["barrier"],
             **translation.bound(),
-            "entered": result.extra["committed_offsets"],
+            "entered": by_group(result.extra["details"], metadata=False),
             "preexisting_higher_offsets": higher,
         }
         result.extra["barrier"] = facts

@@ -29,6 +29,7 @@ from ..._core.offsets.disaster import (
     overtaken,
     predicted_loss,
     survived,
+    surviving_metadata,
 )
 from ..._core.offsets.skipped_records import skip_lines, skip_rows, total
 from ..._core.offsets.target_offsets import TargetOffset
@@ -51,6 +52,7 @@ from ..observation.resends import Resends
 from ..observation.snapshot import PairSnapshot
 from ..observation.surviving_cluster import Survivor
 from .bindings import witness_of
+from .carried_metadata import metadata_warnings
 from .evidence import by_group, preexisting_higher_offsets
 from .presynced import Presynced, presynced_offsets
 from .requests import DisasterRequest
@@ -89,7 +91,7 @@ def disaster(request: DisasterRequest, check: bool) -> Result:
     if stopped.failure is not None:
         return stopped
     result, probes = both(search.run, lambda: _probes(request) if check else [])
-    result.outcomes, result.warnings = stopped.outcomes, stopped.warnings
+    result.outcomes, result.warnings = stopped.outcomes, [*stopped.warnings, *result.warnings]
     if check:
         result.extra["probes"] = probes
     elif result.failure is None and request.claim is not None:
@@ -205,11 +207,10 @@ class _Search:
         resends = Resends(self._topics, last, ranges)
         stored = StoredOffsets(survivor, self._presynced, self._journal, ranges)
         offsets = _GroupOffsets(self._topics, survivor, stored, resends)
-        rows = offsets.rows(tails, commits)
+        rows = offsets.rows(tails, commits, survivor.metadata())
         loss = _loss(survivor, self._topics, tails, last)
-        committed_offsets = by_group(rows)
         extra = {
-            "committed_offsets": committed_offsets,
+            "committed_offsets": by_group(rows),
             "details": rows,
             "rereads": sum(row["rereads"] for row in rows),
             "skips": total(rows).as_dict(),
@@ -225,7 +226,7 @@ class _Search:
             "out_of_scope": _out_of_scope(survivor, self._topics.checkpoints, states, commits),
             "active_members": members,
             "barrier": {
-                **_facts(survivor, tails, committed_offsets, loss, last),
+                **_facts(survivor, tails, by_group(rows, metadata=False), loss, last),
                 "precautions": _precautions(survivor, offsets.used),
                 "preexisting_higher_offsets": (
                     preexisting_higher_offsets(rows) if self._known_higher is None else self._known_higher
@@ -233,7 +234,7 @@ class _Search:
                 "skips": skip_rows(rows),
             },
         }
-        return Result(extra=extra, requests=survivor.requests)
+        return Result(extra=extra, requests=survivor.requests, warnings=metadata_warnings(rows))
 
 
 class _GroupOffsets:
@@ -244,8 +245,13 @@ class _GroupOffsets:
         #: Topics by group for which there is evidence that the group reads them.
         self.used: dict[str, set[str]] = {}
 
-    def rows(self, tails: Mapping[Partition, Tail], commits: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """Return a report row for each group and partition."""
+    def rows(
+        self,
+        tails: Mapping[Partition, Tail],
+        commits: Mapping[str, Mapping[Partition, int]],
+        metadata: Mapping[str, Mapping[Partition, str]],
+    ) -> list[dict[str, Any]]:
+        """Return a report row for each group and partition. ``commits`` and ``metadata`` are those on Y."""
         survivor, stored = self._survivor, self._stored
         rows = []
         index = by_topic(tails)
@@ -265,6 +271,9 @@ class _GroupOffsets:
                     self.used.setdefault(group, set()).add(key.topic)
                 newest = newest if replica else None
                 committed_offset = self._committed_offset(key, tail, (checkpointed, newest), claims, replica)
+                existing = commits[group].get(key)
+                there = existing, metadata.get(group, {}).get(key, "")
+                carried, dropped = surviving_metadata(committed_offset, claims, there, not replica)
                 row = {
                     "group": group,
                     "topic": key.topic,
@@ -276,7 +285,9 @@ class _GroupOffsets:
                     "skips": committed_offset.skips.as_dict(),
                     "reason": committed_offset.reason,
                     "hazards": list(committed_offset.hazards),
-                    "existing": commits[group].get(key),
+                    "existing": existing,
+                    "metadata": carried,
+                    "metadata_dropped": dropped,
                     "left": None if checkpointed is None else checkpointed.upstream,
                     "checkpoint": None if checkpointed is None else checkpointed.downstream,
                     "as_of": _as_of(committed_offset, checkpointed, claims),

@@ -174,14 +174,19 @@ def row(
     }
 
 
-def by_group(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return the offsets in the form of the option ``committed_offsets`` of the module ``kafka_group``."""
+def by_group(rows: Iterable[Mapping[str, Any]], metadata: bool = True) -> list[dict[str, Any]]:
+    """Return the offsets in the form of the option ``committed_offsets`` of the module ``kafka_group``.
+
+    ``metadata``: with their metadata. Those of many offsets are too large for a record of the journal.
+    """
     groups: dict[str, list[dict[str, Any]]] = {}
     for row in rows:
         if row["offset"] is not None:
             committed_offset = {"topic": row["topic"], "partition": row["partition"], "offset": row["offset"]}
             if row.get("own") is not None:
                 committed_offset["own"] = row["own"]
+            if metadata and row.get("metadata") is not None:
+                committed_offset["metadata"] = row["metadata"]
             groups.setdefault(row["group"], []).append(committed_offset)
     return [{"group": group, "committed_offsets": committed_offsets} for group, committed_offsets in groups.items()]
 

@@ -21,7 +21,7 @@ from ..._core.journal.state import JournalState
 from ..._core.offsets.bindings import Bound, Witness
 from ..._core.offsets.skipped_records import skipped_in
 from ..._core.partition import Partition, PartitionOffset, Ranges
-from ..._core.resources.groups import with_members
+from ..._core.resources.groups import wanted_metadata, wanted_offsets, with_members
 from ..._core.resources.scopes import scope_problems
 from ..._core.waiting import Bounds, wait_until
 from ..._guard import owned
@@ -33,7 +33,8 @@ from ..journal.leases import leases_of, number_of_next, open_leases_of, write_le
 from ..observation.checkpoints import checkpoints_end
 from ..observation.pair import Pair
 from .bindings import bindings, last_witnesses, witnesses_before
-from .evidence import gather
+from .carried_metadata import with_metadata
+from .evidence import by_group, gather
 from .presynced import write_presynced
 from .requests import PresyncRequest
 from .translation import find_offsets
@@ -162,6 +163,7 @@ class _Job:
         last = {} if check else last_witnesses(self.pair.kafka[self.y], self._logs())
         evidence = gather(self.pair, self.x, self.y)
         rows, read = find_offsets(evidence, JournalFacts.toward(state, self.y))
+        rows = with_metadata(evidence, rows)
         hidden = [
             row
             for observations in (evidence.x_groups, evidence.y_groups)
@@ -177,9 +179,8 @@ class _Job:
         safe = [row for row in translated if check or _place(row) in witnesses]
         usable = [row for row in safe if row["group"] not in active]
         following = [row for row in usable if row["existing"] is not None and row["existing"] > row["offset"]]
-        wanted: dict[str, dict[Partition, int]] = {}
-        for row in usable:
-            wanted.setdefault(row["group"], {})[Partition(row["topic"], row["partition"])] = row["offset"]
+        groups_to_commit = by_group(usable)
+        wanted, metadata = wanted_offsets(groups_to_commit), wanted_metadata(groups_to_commit)
         if not check:
             self._require_time()
             # For a disaster: any process may have committed an offset on that cluster, but only this job writes these.
@@ -196,7 +197,7 @@ class _Job:
                 witnesses,
                 state.topic_ids.get(self.y, {}),
             )
-        committed = commit_offsets(self.pair.kafka[self.y], wanted, "raise", check)
+        committed = commit_offsets(self.pair.kafka[self.y], wanted, "raise", check, metadata=metadata)
         committed.extra = {
             "outcome": DONE,
             "reason": "",

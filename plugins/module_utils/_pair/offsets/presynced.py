@@ -27,9 +27,11 @@ __all__ = ["Presynced", "presynced_offsets", "write_presynced"]
 Presynced = dict[str, dict[Partition, tuple[PresyncedOffset, Bound]]]
 
 
-# Values of schema 2 were not bound to records.
-_SCHEMA = 3
+# Values of schema 2 were not bound to records, those of schema 3 had no metadata.
+_SCHEMA = 4
 _FIELDS = ("topic", "partition", "offset", "left")
+# A value has the offsets of all partitions of a group, so longer metadata are not stored.
+_LONGEST_METADATA = 200
 
 
 def write_presynced(
@@ -63,7 +65,13 @@ def write_presynced(
             "checkpoints": since[1],
             "tenure": tenure,
             "committed_offsets": [
-                [*(row[name] for name in _FIELDS), ids.get(row["topic"]), list(_of(row, witnesses))] for row in rows
+                [
+                    *(row[name] for name in _FIELDS),
+                    ids.get(row["topic"]),
+                    list(_of(row, witnesses)),
+                    _short(row["metadata"] or ""),
+                ]
+                for row in rows
             ],
         }
         for group, rows in groups.items()
@@ -73,6 +81,10 @@ def write_presynced(
 
 def _of(row: Mapping[str, Any], witnesses: Mapping[PartitionOffset, Iterable[Witness]]) -> Iterable[Witness]:
     return witnesses[Partition(row["topic"], row["partition"]), int(row["offset"])]
+
+
+def _short(metadata: str) -> str:
+    return metadata if len(metadata) <= _LONGEST_METADATA else ""
 
 
 def presynced_offsets(
@@ -91,10 +103,12 @@ def presynced_offsets(
         since, checkpoints = float(value["since"]), value["checkpoints"]
         offsets[value["group"]] = {
             (key := Partition(name, int(number))): (
-                PresyncedOffset(int(offset), since, None if left is None else int(left), checkpoints),
+                PresyncedOffset(
+                    int(offset), since, None if left is None else int(left), checkpoints, metadata=metadata
+                ),
                 Bound.of(key, int(offset), [Witness.of(fields) for fields in witnesses]),
             )
-            for name, number, offset, left, topic_id, witnesses in value["committed_offsets"]
+            for name, number, offset, left, topic_id, witnesses, metadata in value["committed_offsets"]
             if topic_id is not None and ids.get(name) == topic_id
         }
     return offsets

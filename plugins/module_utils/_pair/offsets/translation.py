@@ -37,6 +37,7 @@ from ..observation.last_records import LastRecords
 from ..observation.leaving import States, wait_for_members_to_leave
 from ..observation.pair import Pair
 from .bindings import witness_of, witnesses_before
+from .carried_metadata import metadata_warnings, with_metadata
 from .commits_seen import CommitsSeen
 from .evidence import Evidence, by_group, skips_refusal
 from .identity_offsets import IdentityOffsets
@@ -120,6 +121,7 @@ class Translation:
         y_ranges = self.pair.ranges(self.y, _entered_topics(self.pair, self.x))
         evidence = Evidence(self.pair, self.x, self.y, forward, back, x_groups, y_groups, y_ranges)
         rows, records = find_offsets(evidence, self._journal)
+        rows = with_metadata(evidence, rows)
         self._evidence = evidence
         extra = {
             "committed_offsets": by_group(rows),
@@ -132,6 +134,7 @@ class Translation:
         result = Result(extra=extra, requests=self.pair.requests)
         if self._waited is not None and self._waited.observations > 1:
             result.warnings.append(f"Waited {self._waited.seconds:.0f} s until the last member left its group.")
+        result.warnings += metadata_warnings(rows)
         result.failure = _refusal(rows, self._request)
         return result
 

@@ -141,8 +141,7 @@ class Clusters:
 
         ``others``: the groups that do not move.
         """
-        naming = self.pair.naming
-        replicas = "" if naming.keeps_names else naming.replica(self.other(left), "")
         require_all_visible(self.kafka[left])
         names, pair = topic_names(self.kafka[left]), self.pair
-        return not_carried(left, names, pair.groups, pair.topics, replicas) + undescribed_notes(others)
+        notes = not_carried(left, names, pair.groups, pair.topics, self.other(left), pair.naming)
+        return notes + undescribed_notes(others)

@@ -114,7 +114,7 @@ def readiness(request: ReadinessRequest, check: bool) -> Result:
         report["cost"].append("retention is held: the topics keep all records until enable restores their retention")
     report["cost"] += [
         *rehearsal_line(history.rehearsal),
-        *(f"not replicated: {text}" for text in report["not_carried"] or ()),
+        *(f"not carried: {text}" for text in report["not_carried"] or ()),
     ]
     verdicts = {way: report[way] for way in WAYS}
     extra = {**verdicts, "readiness": report, "lines": readiness_lines(report)}
@@ -173,6 +173,7 @@ def _facts(
         undeclared=() if rights is None else rights[1],
         other_applications=request.other_applications,
         wait_for_applications=request.wait_for_applications,
+        accepted_foreign_writers=sorted(pair.accepted_foreign_writers),
         clients=request.unreachable,
         unknown=parts.unknown,
         limits=request.limits,
