@@ -16,7 +16,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resource
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import TopicState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import standstill as file
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.standstill import Watch, watched_texts
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.standstill import (
+    Watch,
+    watched_texts,
+)
 
 
 class World:

@@ -173,7 +173,7 @@ class Move:
         pair = self._pair
         observation, finding = judged_flows(pair, [unwrap(first)], _MOVING_SECONDS)[0]
         accepted, last = pair.spec.accepted_foreign_writers, unwrap(snapshot).last
-        below = state.unreplicated_below.get(observation.target)
+        below = self._state.unreplicated_below.get(observation.target)
         foreign_writes = foreign_records(pair, observation, accepted, last)
         ends = log_ends_of(unwrap(first))
         counted = unreplicated(pair, observation) if observation.source == self.x else {}
