@@ -39,13 +39,15 @@ JUDGE_WITHOUT_CLUSTERS = f"""
 import json
 from types import SimpleNamespace as Stub
 from {IMPORTS}._core.checks.facts import Limits, judge_readiness
+from {IMPORTS}._core.checks.other_applications import OtherApplications
 from {IMPORTS}._core.checks.readiness import CHECKS
 from {IMPORTS}._core.flows.pair_spec import PairSpec
 from {IMPORTS}._pair.readiness import workflow
 from {IMPORTS}._pair.readiness.parts import Parts
 
 spec = PairSpec.of({{"clusters": {{"P": {{}}, "B": {{}}}}, "topics": ["T"], "home": "P"}})
-request = Stub(pair=spec, to="", limits=Limits(), unreachable=[], local_groups=[])
+others = {{"other_applications": OtherApplications(), "wait_for_applications": 0.0}}
+request = Stub(pair=spec, to="", limits=Limits(), unreachable=[], local_groups=[], **others)
 engine = Stub(capabilities=Stub(versions_retained_by="", settings_known_by=""))
 clusters = Stub(
     kafka={{}},

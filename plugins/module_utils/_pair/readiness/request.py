@@ -9,7 +9,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from ..._core.checks.facts import Limits
@@ -30,12 +30,6 @@ class ReadinessRequest:
     applications: Sequence[Mapping[str, Any]]
     #: Topics that each application writes and reads, by alias and application.
     endpoints: Mapping[str, Mapping[str, Any]]
-    #: What applications that the inventory does not control write and read.
-    other_applications: OtherApplications
-    #: Seconds for which a run waits for them.
-    wait_for_applications: float
-    #: Seconds in which their topics must receive no record, and their groups must commit nothing.
-    settles: tuple[float, float]
     #: Hosts of the applications that do not respond; None: they were not contacted.
     unreachable: Sequence[str] | None
     #: Lists of topics and groups that the engine keeps separately from its flows.
@@ -48,3 +42,9 @@ class ReadinessRequest:
     keep: bool
     limits: Limits
     request_timeout: float
+    #: What applications that the inventory does not control write and read.
+    other_applications: OtherApplications = field(default_factory=OtherApplications)
+    #: Seconds for which a run waits for them.
+    wait_for_applications: float = 0.0
+    #: Seconds in which their topics must receive no record, and their groups must commit nothing.
+    settles: tuple[float, float] = (10.0, 1.0)
