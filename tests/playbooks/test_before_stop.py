@@ -203,5 +203,6 @@ def test_a_higher_offset_of_an_idle_group_is_refused(pair: Scenario) -> None:
 
 def test_a_move_that_nothing_refuses_completes(pair: Scenario) -> None:
     report = pair.move("failover_cutoff", "B")
-    assert (report["outcome"], report["verdict"]) == ("completed", "PROVEN"), report["checks"]
+    verdicts = {row["name"]: row["verdict"] for row in report["checks"]}
+    assert (report["outcome"], verdicts["drained"], verdicts["groups"]) == ("completed", "PROVEN", "PROVEN"), verdicts
     pair.traffic(300)
