@@ -170,7 +170,8 @@ def test_an_offset_that_is_already_there_is_committed_again_for_other_metadata(
     metadata = {} if wanted is None else {T0: wanted}
     plan = plan_group("g", {T0: 10}, replace(seen(before={T0: 10}), metadata={T0: there}), metadata=metadata)
     assert [row.status for row in plan.rows] == [status]
-    assert plan.metadata == ({T0: wanted} if wanted else {})
+    text = there if wanted is None else wanted
+    assert plan.metadata == ({T0: text} if text else {})
     shown = [(outcome.change.before, outcome.change.after) for outcome in outcomes_of([plan])]
     changed = ({"offset": 10, "metadata": there}, {"offset": 10, "metadata": wanted})
     assert shown == ([changed] if status == "planned" else [])

@@ -162,6 +162,12 @@ class OffsetRow:
     #: already there keeps its own.
     metadata: tuple[str, str | None] = ("", None)
 
+    @property
+    def wanted_metadata(self) -> str:
+        """The metadata that the wanted offset has in the end. "": none."""
+        there, wanted = self.metadata
+        return (there if self.before == self.wanted else "") if wanted is None else wanted
+
     def as_dict(self) -> dict[str, Any]:
         """The form in which modules return it."""
         topic, number = self.partition
@@ -181,8 +187,8 @@ class OffsetRow:
         name = f"{self.group} {topic}-{number}"
         before: dict[str, Any] = {"offset": self.before}
         after: dict[str, Any] = {"offset": self.wanted}
-        if self.metadata[0] != (self.metadata[1] or ""):
-            before["metadata"], after["metadata"] = self.metadata[0], self.metadata[1] or ""
+        if self.metadata[0] != self.wanted_metadata:
+            before["metadata"], after["metadata"] = self.metadata[0], self.wanted_metadata
         return Outcome(Change("committed_offset", name, "commit", before, after), self.status, self.error)
 
 
@@ -213,8 +219,8 @@ class GroupPlan:
 
     @property
     def metadata(self) -> dict[Partition, str]:
-        """The wanted metadata of offsets that are not kept."""
-        return {row.partition: row.metadata[1] for row in self.rows if row.metadata[1] and row.status != "kept"}
+        """The metadata of the wanted offsets that have any."""
+        return {row.partition: text for row in self.rows if (text := row.wanted_metadata)}
 
     @property
     def lowered(self) -> int:
@@ -273,7 +279,7 @@ class GroupPlan:
             return replace(row, after=after, status="kept")
         if error is None and after != row.wanted:
             error = f"read back {after}, wanted {row.wanted}"
-        if error is None and metadata != (row.metadata[1] or ""):
+        if error is None and metadata != row.wanted_metadata:
             error = "other metadata were read back than those that were wanted"
         return replace(row, after=after, status="done" if error is None else "failed", error=error)
 
