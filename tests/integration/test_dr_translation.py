@@ -317,6 +317,49 @@ def test_a_committed_offset_on_the_entered_cluster_is_reported_and_does_not_coun
     assert after["offset"] == before["offset"] == 8
 
 
+@pytest.mark.parametrize("original", [False, True], ids=["on the replica", "on the original"])
+def test_a_forecast_refuses_a_higher_offset_that_a_group_which_was_set_back_has_left(
+    pair: LabPair, original: bool
+) -> None:
+    """R6: group sync never lowers an offset. Only commit_offsets found it, after all applications had stopped."""
+    there = (pair.main, 0) if original else (replica(P, pair.main), 0)
+    place, at, higher = ((replica(B, pair.main), 0), 2, 4) if original else ((pair.main, 0), 8, 33)
+    group = pair.group(P, {**pair.ends(P, pair.main, replica(B, pair.main)), place: at})
+    assert pair.translate(group, forecast=True)["rc"] == 0
+    pair.group(B, {there: at}, group)
+    assert pair.translate(group, forecast=True)["rc"] == 0
+    pair.group(B, {there: higher}, group)
+    refused = pair.translate(group, forecast=True)
+    assert (refused["rc"], refused["error"]["code"]) == (1, "offset_lower"), refused
+    assert f'group "{group}" on {B} {there[0]}-0: committed {higher}, processed up to {at}' in refused["msg"]
+    assert "kafka_dr_lower=keep" in refused["error"]["hint"]
+    for lower in ("lower", "keep"):
+        assert pair.translate(group, forecast=True, lower=lower)["rc"] == 0
+
+
+def test_a_forecast_lets_a_group_with_members_pass_a_higher_offset(pair: LabPair) -> None:
+    """A group that reads on is refused only where it may move from wherever it stops."""
+    group = pair.group(P, {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 0): 8})
+    pair.group(B, {(replica(P, pair.main), 0): 33}, group)
+    consumer = Consumer({"bootstrap.servers": pair.servers(P), "group.id": group, "enable.auto.commit": False})
+    consumer.subscribe([pair.main])
+    try:
+        while not consumer.assignment():
+            consumer.poll(0.1)
+        assert pair.translate(group, forecast=True)["rc"] == 0
+        refused = pair.translate(group, forecast=True, group_lag="reread", wait_timeout=0)
+        assert (refused["rc"], refused["error"]["code"]) == (1, "offset_lower"), refused
+        # It passes that offset while the forecast observes.
+        timer = threading.Timer(
+            1.0, lambda: consumer.commit(offsets=[TopicPartition(pair.main, 0, 34)], asynchronous=False)
+        )
+        timer.start()
+        assert pair.translate(group, forecast=True, group_lag="reread", wait_timeout=30)["rc"] == 0
+        timer.join()
+    finally:
+        consumer.close()
+
+
 # ---- the original
 
 

@@ -499,7 +499,8 @@ def _forecast(trial: Trial) -> Any:
     trial.patch.setattr(trial.module, "read_state", lambda *_args: None)
     trial.patch.setattr(trial.module.JournalFacts, "toward", lambda *_args: None)
     trial.patch.setattr(trial.module, "find_offsets", lambda *_args: ([], 0))
-    request = stub(leave="P", enter="B", pair=None, flows=[], request_timeout=15.0, accept_skips=(), replicated=BOUNDS)
+    bounds = {"request_timeout": 15.0, "replicated": BOUNDS}
+    request = stub(leave="P", enter="B", pair=None, flows=[], accept_skips=(), lower="fail", **bounds)
     return trial.module.forecast(request)
 
 

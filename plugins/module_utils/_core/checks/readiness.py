@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..listing import first_few
+from ..offsets.lasting_gaps import is_higher_there
 from ..offsets.skipped_records import skipped_in
 from ..partition import Partition
 from ..resources.groups import UNDESCRIBED
@@ -613,13 +614,8 @@ def _none_after(facts: Facts) -> Finding:
         f'"{row["group"]}" on {row["topic"]}-{row["partition"]}: committed {row["existing"]},'
         f" processed up to {row['offset']}"
         for row in facts.offsets
-        if row["existing"] is not None
-        and row["offset"] is not None
-        and row["existing"] > row["offset"]
         # A translated offset that is not exact may be low, which does not make the committed one too high.
-        and row["quality"] == "exact"
-        # The group's own offset of an earlier tenure: the move lowers it (R39).
-        and row.get("own") is None
+        if is_higher_there(row) and row["quality"] == "exact"
     ]
     good = f"no committed offset on {facts.y} skips a record"
     return _none_of(texts, good, _not_observed(facts, facts.y, facts.offsets))

@@ -42,6 +42,8 @@ class TranslationRequest:
     request_timeout: float
     #: Committed offsets as an earlier module of the run read them on ``leave``; None: not known.
     commits_seen: CommitsSeen | None = None
+    #: "fail": a forecast refuses higher committed offsets on ``enter`` (R6).
+    lower: str = "fail"
 
     @property
     def flows(self) -> list[tuple[str, str]]:
