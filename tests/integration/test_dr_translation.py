@@ -894,6 +894,26 @@ def test_a_replica_that_was_compacted_for_a_while_skips_no_record_unseen(lacking
     assert any(row["quality"] == "skips" for row in rows.values())
 
 
+def test_without_a_stored_offset_of_the_flow_a_record_without_a_copy_is_not_taken_for_a_later_one(
+    lacking: Bare,
+) -> None:
+    """R36: N is unknown, so records 45 to 59 may be missing, or may be on their way. The others have copies."""
+    connector = f"{lacking.p}->{lacking.b}.MirrorSourceConnector"
+    url = lacking.pair.clusters[lacking.b]["connect_url"]
+    address = f"{url}/connectors/{urllib.parse.quote(connector)}/offsets"
+    with urllib.request.urlopen(urllib.request.Request(address, method="DELETE"), timeout=30) as answer:
+        assert answer.status == 200
+    (group,) = lacking.groups(0, [45])
+    lacking.pair.group(lacking.p, {(lacking.pair.main, 1): LAST}, group)
+    result = lacking.pair.translate(group, forecast=True, group_lag="reread", wait_timeout=0)
+    assert (result["rc"], result["error"]["code"]) == (1, "records_gone"), result
+    assert "the flow has stored no offset of the partition" in result["msg"]
+    assert result["skips"] == {"at_least": 0, "at_most": 15}
+    (group,) = lacking.groups(0, [SET_TO])
+    lacking.pair.group(lacking.p, {(lacking.pair.main, 1): LAST}, group)
+    assert lacking.pair.translate(group, forecast=True, wait_timeout=0)["rc"] == 0
+
+
 def test_the_reason_for_a_group_in_a_compacted_topic_names_compaction(bare: Bare) -> None:
     """ "offset-sync, verified" does not explain why a lagging group would read again."""
     bare.write(bare.syncs, bare.real)
