@@ -189,11 +189,7 @@ def by_group(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 def preexisting_higher_offsets(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """Name the offsets that are already higher on Y before this run commits any. Another writer committed them."""
-    return [
-        f"{row['group']} {row['topic']}-{row['partition']}"
-        for row in rows
-        if is_higher_there(row)
-    ]
+    return [f"{row['group']} {row['topic']}-{row['partition']}" for row in rows if is_higher_there(row)]
 
 
 def skips_refusal(
