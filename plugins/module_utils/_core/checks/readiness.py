@@ -17,7 +17,7 @@ from ..listing import first_few
 from ..offsets.lasting_gaps import is_higher_there
 from ..offsets.skipped_records import skipped_in
 from ..partition import Partition
-from ..resources.groups import UNDESCRIBED
+from ..resources.groups import REBALANCING_STATES, UNDESCRIBED
 from ..resources.task_failures import failed_text
 from ..resources.topic_ids import no_topic_id
 from ..resources.topics import BATCH_OVERHEAD, MIN_IN_SYNC, TopicState, refused_writes
@@ -555,6 +555,12 @@ def _in_scope(facts: Facts) -> Finding:
         for row in rows or ()
     ]
     unknown = [_not_known(facts, part).reason for part, rows in sides.items() if rows is None]
+    states = {row["group"]: row["state"] for row in facts.committed_offsets or () if row["alias"] == facts.x}
+    unknown += [
+        f'what "{group}" reads on {facts.x} is unknown: it is rebalancing'
+        for group, state in states.items()
+        if state in REBALANCING_STATES
+    ]
     return _none_of(texts, "no group has a committed offset or an assigned member outside its topics", unknown)
 
 

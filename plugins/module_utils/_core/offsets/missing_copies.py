@@ -43,7 +43,6 @@ class MissingCopies:
 
     def __init__(self, copy: Copy) -> None:
         self._copy, self._source, self._replica = copy, copy.source, copy.replica
-        #: Whether N is known.
         self._known = copy.last_replicated_offset is not None
         last = copy.source.end if copy.last_replicated_offset is None else copy.last_replicated_offset
         #: Number of records of the source window that may be up to N: all of them if N is unknown.
@@ -70,22 +69,20 @@ class MissingCopies:
         """
         if not self._known or self._compacted or not self._copy.tail_read or self._replica.begin > offset:
             return []
-        offsets = self._without_copy
-        return offsets[bisect_left(offsets, max(commit, self._copy.first)) :]
+        return self._without_copy[bisect_left(self._without_copy, max(commit, self._copy.first)) :]
 
     def uncertain_forward(self, commit: int, offset: int) -> int:
         """Upper bound of the unread records of which it is unknown whether a copy is missing, because N is unknown.
 
         ``offset``: where the group starts on the replica. 0 if N is known, or if every unread record has a copy.
         """
-        copy, source = self._copy, self._source
-        low = max(commit, copy.start, copy.first)
-        if self._known or self._compacted or low >= copy.source_end:
+        if self._known or self._compacted:
             return 0
-        if not copy.tail_read or self._replica.begin > offset:
-            return copy.source_end - low
-        unread = max(0, min(source.begin, copy.source_end) - low) + max(0, copy.source_end - max(source.end, low))
-        return unread + len(self._without_copy) - bisect_left(self._without_copy, low)
+        copy, source, lacking = self._copy, self._source, self._without_copy
+        low = max(commit, copy.start, copy.first)
+        if not copy.tail_read or self._replica.begin > offset or source.begin > low:
+            return max(0, copy.source_end - low)
+        return max(0, copy.source_end - max(source.end, low)) + len(lacking) - bisect_left(lacking, low)
 
     def unseen_forward(self, commit: int, offset: int) -> int:
         """Upper bound of the unread records up to N of which neither the record nor the place of its copy was read.

@@ -22,7 +22,6 @@ from ..partition import Partition
 
 __all__ = [
     "ABSENT",
-    "HIGHER_HINT",
     "IDLE_STATES",
     "REBALANCING_STATES",
     "UNDESCRIBED",
@@ -47,17 +46,13 @@ __all__ = [
 
 
 _SHOWN = 5
-#: What to do about a higher committed offset on the cluster being entered (R6).
-HIGHER_HINT = (
-    "Find out which process committed it. If the group has processed the records in between, keep the higher offset"
-    " with -e kafka_dr_lower=keep (option lower). Otherwise set it back with -e kafka_dr_lower=lower."
-)
 _HINTS = {
     "group_active": "Stop its consumers (a killed one remains a member until its session time-out), then start again.",
     "group_undescribed": "Run the application with a classic or consumer group. For Kafka Streams, set"
     " group.protocol=classic.",
     "offset_out_of_range": "Translate the offset for this cluster, or choose one within the log.",
-    "offset_lower": HIGHER_HINT,
+    "offset_lower": "Find out which process committed it. If the group has processed the records in between, keep the"
+    " higher offset with -e kafka_dr_lower=keep (option lower). Otherwise set it back with -e kafka_dr_lower=lower.",
     "unknown_partition": "Create the topic, or wait until the flow has created it.",
     "offsets_unknown": "Check that the partition has a leader.",
     "offset_not_proven": "Start again: offsets that are already committed count as done.",

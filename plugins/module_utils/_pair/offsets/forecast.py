@@ -20,7 +20,7 @@ from ..._core.listing import first_few
 from ..._core.offsets.lasting_gaps import GroupOnPartition, is_higher_there, lasting_problems, stays_higher_there
 from ..._core.offsets.skipped_records import skipped_in, total
 from ..._core.partition import Partition
-from ..._core.resources.groups import HIGHER_HINT, IDLE_STATES
+from ..._core.resources.groups import IDLE_STATES
 from ..._core.waiting import wait_until
 from ..._kafka.groups import committed_offsets
 from ..._kafka.topics import log_ranges
@@ -112,8 +112,10 @@ def _higher_refusal(evidence: Evidence, rows: Iterable[Mapping[str, Any]], group
         "offset_lower",
         f"{len(texts)} committed offsets on {y} are higher than what their groups have processed on {x}:"
         f" {first_few(texts, 3, '; ')}.",
-        f"Stopping the applications would not change this, so none was stopped. A group that was set back on {x}"
-        f" leaves what MirrorMaker 2's group sync has committed on {y}. {HIGHER_HINT}",
+        f"Stopping the applications would not change this, so none was stopped. If the group was set back on {x},"
+        f" MirrorMaker 2's group sync has left its earlier offset on {y}: set it back, too, with"
+        " -e kafka_dr_lower=lower. If the group has processed the records in between, keep the higher offset with"
+        " -e kafka_dr_lower=keep (option lower).",
     )
 
 
