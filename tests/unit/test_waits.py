@@ -516,7 +516,7 @@ def _at_work(trial: Trial) -> Any:
 def _translation(trial: Trial) -> Any:
     trial.patch.setattr(trial.module, "_lagging", lambda *_args: [])
     request = stub(final=False, replicated=BOUNDS)
-    trial.patch.setattr(trial.module, "observe_groups", lambda *_args: {})
+    trial.patch.setattr(trial.module, "observe_groups", lambda *_args, **_named: {})
     trial.replace("observe_flow", stub())
     translation = stub(_request=request, pair=stub(topics=["T"]), x="P", y="B", _observe_back=lambda: None)
     return trial.module.Translation._replicated_observations(translation)
