@@ -518,7 +518,7 @@ def _translation(trial: Trial) -> Any:
     request = stub(final=False, replicated=BOUNDS)
     trial.patch.setattr(trial.module, "observe_groups", lambda *_args, **_named: {})
     trial.replace("observe_flow", stub())
-    translation = stub(_request=request, pair=stub(topics=["T"]), x="P", y="B", _observe_back=lambda: None)
+    translation = stub(_request=request, pair=stub(topics=["T"]), x="P", y="B", _reads={}, _observe_back=lambda: None)
     return trial.module.Translation._replicated_observations(translation)
 
 
