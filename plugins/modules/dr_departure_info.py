@@ -29,12 +29,11 @@ options:
     description: Committed offsets at the barrier, by group, topic and partition.
     type: dict
     required: true
-  group_sync:
+  group_sync_stopped:
     description:
-      - Whether the flow toward O(leave) commits offsets there by now. With V(running), changed offsets on its replicas
-        show nothing. With V(unknown), they result in UNKNOWN.
-    type: str
-    choices: [stopped, running, unknown]
+      - Whether the flow toward O(leave) has certainly committed no offsets there since the barrier. With V(false), a
+        changed offset on one of its replicas may be a consumer's or the flow's, and results in UNKNOWN.
+    type: bool
     required: true
 seealso:
   - module: switchback.kafka_dr.dr_arrival_info
@@ -48,7 +47,7 @@ EXAMPLES = r"""
     pair: "{{ kafka_dr_pair.spec }}"
     leave: P
     barrier_offsets: {settlement: {Payments: {"0": 1214}}}
-    group_sync: stopped
+    group_sync_stopped: true
 """
 
 RETURN = r"""
@@ -72,7 +71,7 @@ SPEC = ArgumentSpec(
     {
         "leave": {"type": "str", "required": True},
         "barrier_offsets": {"type": "dict", "required": True},
-        "group_sync": {"type": "str", "choices": ["stopped", "running", "unknown"], "required": True},
+        "group_sync_stopped": {"type": "bool", "required": True},
     }
 ).merge(pair_option())
 
@@ -85,7 +84,7 @@ def work(module: AnsibleModule) -> Result:
             pair=pair_spec(params),
             leave=params["leave"],
             barrier_offsets=params["barrier_offsets"],
-            group_sync=params["group_sync"],
+            group_sync_stopped=params["group_sync_stopped"],
             request_timeout=params["request_timeout"],
         )
     )

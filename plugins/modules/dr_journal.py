@@ -181,6 +181,7 @@ state:
       started: 1764148500.2
       replaces_passed_run: false
       phases: {drain: {time: 1764148503.1}}
+      drop: []
       pnr: null
       pnr_holder_generation: null
       left_at: null

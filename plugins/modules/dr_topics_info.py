@@ -117,6 +117,13 @@ offset_syncs_start:
   returned: with O(state)
   type: dict
   sample: {P->B: {Payments: 0}}
+checkpoints:
+  description:
+    - By alias, the log end of the topic with MirrorMaker 2's checkpoints of the other cluster. Only of clusters that
+      were lost when the applications left them, if the journal does not know it yet.
+  returned: with O(state)
+  type: dict
+  sample: {P: 410}
 retention:
   description:
     - C(held) is what the journal must record before the settings change, or after they are restored. C(topics) holds by

@@ -62,17 +62,19 @@ options:
       - The task fails only for problems that remain when the applications stop. One of them is a committed offset past
         the log end. Another is a group without members whose next record on O(enter) cannot be proven. A third is a
         record that a group has not read and that is gone from O(enter), even if the group is still reading.
+      - A fourth is a higher offset that a group has committed on O(enter), see O(lower).
       - O(barrier), O(settle) and O(member_timeout) have no effect with V(true).
     type: bool
     default: false
   lower:
     description:
-      - What the later commit will do about a higher committed offset on O(enter), as in
-        O(switchback.kafka_dr.kafka_group#module:lower). With O(forecast) and V(fail), the task fails if such a group is
-        idle on O(leave), because the later commit would.
+      - What M(switchback.kafka_dr.kafka_group) will do about a committed offset on O(enter) that is higher than the
+        translated one. MirrorMaker 2's group sync leaves such offsets if a group was set back on O(leave).
+      - With V(fail), a O(forecast) fails and names them, except those that the group is going to pass because it reads
+        on. With V(lower) and V(keep), it does not.
     type: str
     choices: [fail, lower, keep]
-    default: keep
+    default: fail
 seealso:
   - module: switchback.kafka_dr.kafka_group
   - module: switchback.kafka_dr.dr_status_info
@@ -226,7 +228,7 @@ SPEC = ArgumentSpec(
         "member_timeout": {"type": "float", "default": 0.0},
         "barrier": {"type": "bool", "default": True},
         "forecast": {"type": "bool", "default": False},
-        "lower": {"type": "str", "choices": ["fail", "lower", "keep"], "default": "keep"},
+        "lower": {"type": "str", "choices": ["fail", "lower", "keep"], "default": "fail"},
     }
 ).merge(pair_option(), wait_options(), acceptance_options(), compress_options())
 # Return values to compress.

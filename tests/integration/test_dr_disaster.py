@@ -342,6 +342,23 @@ def test_a_checkpoint_from_before_the_last_move_is_lowered_to_the_groups_own_off
     assert side.found({"checkpoints": 1})["offset"] == 0
 
 
+@pytest.mark.parametrize("ago", [-3600, 3600])
+def test_a_checkpoint_that_may_be_from_before_a_disaster_proves_no_offset_and_voids_one(
+    side: SurvivingCluster, ago: float
+) -> None:
+    """R39, R43: this cluster was lost, so its checkpoints were not seen then. Clocks of worker and journal differ."""
+    side.copy(*range(10))
+    side.checkpoint(5, 5, ago)
+    assert side.found({"checkpoints": 0})["offset"] == 5
+    unknown = side.found({"checkpoints": None})
+    assert (unknown["offset"], unknown["method"]) == (0, "start")
+    # The scheduled job found the group at 7, and it may have been set back since.
+    side.prepare(7, 7, tenure=2, checkpoint_lag=0)
+    assert side.found({"checkpoints": None})["offset"] == 0
+    side.prepare(7, 7, tenure=2, since=time.time() + 7200)
+    assert side.found({"checkpoints": None})["offset"] == 7
+
+
 def test_an_offset_sync_that_came_later_raises_a_checkpoint(side: SurvivingCluster) -> None:
     side.copy(*range(10))
     side.checkpoint(8, 3)

@@ -110,6 +110,18 @@ def test_enabled_is_journaled_once_on_both_clusters(note: Note, copies: Any) -> 
     assert (again["changed"], again["state"]["active"]) == (True, "P")
 
 
+def test_enabled_is_journaled_again_for_the_end_of_the_checkpoints_of_a_lost_cluster(note: Note) -> None:
+    """R43: nothing else differs after a disaster."""
+    enable(note)
+    run = note("started", data={**THERE, "type": "disaster"})["run_id"]
+    note("phase", run=run, data={"phase": "barrier", "facts": {"disaster": True}})
+    note("pnr", run=run, holder_generation=0)
+    note("ended", run=run, holder_generation=0, data={"result": "completed"})
+    again = note("enabled", data={"active": "B", "topic_ids": IDS, "checkpoints": {"P": 41}})
+    assert (again["changed"], again["state"]["left"]["P"]["checkpoints"]) == (True, 41)
+    assert note("enabled", data={"active": "B", "topic_ids": IDS, "checkpoints": {}})["changed"] is False
+
+
 def test_a_run_is_journaled_from_its_start_to_its_end(note: Note, copies: Any) -> None:
     enable(note)
     started = note("started", data=THERE)

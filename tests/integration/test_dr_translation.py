@@ -317,6 +317,49 @@ def test_a_committed_offset_on_the_entered_cluster_is_reported_and_does_not_coun
     assert after["offset"] == before["offset"] == 8
 
 
+@pytest.mark.parametrize("original", [False, True], ids=["on the replica", "on the original"])
+def test_a_forecast_refuses_a_higher_offset_that_a_group_which_was_set_back_has_left(
+    pair: LabPair, original: bool
+) -> None:
+    """R6: group sync never lowers an offset. Only commit_offsets found it, after all applications had stopped."""
+    there = (pair.main, 0) if original else (replica(P, pair.main), 0)
+    place, at, higher = ((replica(B, pair.main), 0), 2, 4) if original else ((pair.main, 0), 8, 33)
+    group = pair.group(P, {**pair.ends(P, pair.main, replica(B, pair.main)), place: at})
+    assert pair.translate(group, forecast=True)["rc"] == 0
+    pair.group(B, {there: at}, group)
+    assert pair.translate(group, forecast=True)["rc"] == 0
+    pair.group(B, {there: higher}, group)
+    refused = pair.translate(group, forecast=True)
+    assert (refused["rc"], refused["error"]["code"]) == (1, "offset_lower"), refused
+    assert f'group "{group}" on {B} {there[0]}-0: committed {higher}, processed up to {at}' in refused["msg"]
+    assert "kafka_dr_lower=keep" in refused["error"]["hint"]
+    for lower in ("lower", "keep"):
+        assert pair.translate(group, forecast=True, lower=lower)["rc"] == 0
+
+
+def test_a_forecast_lets_a_group_with_members_pass_a_higher_offset(pair: LabPair) -> None:
+    """A group that reads on is refused only where it may move from wherever it stops."""
+    group = pair.group(P, {**pair.ends(P, pair.main, replica(B, pair.main)), (pair.main, 0): 8})
+    pair.group(B, {(replica(P, pair.main), 0): 33}, group)
+    consumer = Consumer({"bootstrap.servers": pair.servers(P), "group.id": group, "enable.auto.commit": False})
+    consumer.subscribe([pair.main])
+    try:
+        while not consumer.assignment():
+            consumer.poll(0.1)
+        assert pair.translate(group, forecast=True)["rc"] == 0
+        refused = pair.translate(group, forecast=True, group_lag="reread", wait_timeout=0)
+        assert (refused["rc"], refused["error"]["code"]) == (1, "offset_lower"), refused
+        # It passes that offset while the forecast observes.
+        timer = threading.Timer(
+            1.0, lambda: consumer.commit(offsets=[TopicPartition(pair.main, 0, 34)], asynchronous=False)
+        )
+        timer.start()
+        assert pair.translate(group, forecast=True, group_lag="reread", wait_timeout=30)["rc"] == 0
+        timer.join()
+    finally:
+        consumer.close()
+
+
 # ---- the original
 
 
@@ -849,6 +892,26 @@ def test_a_replica_that_was_compacted_for_a_while_skips_no_record_unseen(lacking
         assert row["skips"]["at_most"] >= len(set(unread) - found), row
         assert row["quality"] == "skips" or set(unread) <= found, row
     assert any(row["quality"] == "skips" for row in rows.values())
+
+
+def test_without_a_stored_offset_of_the_flow_a_record_without_a_copy_is_not_taken_for_a_later_one(
+    lacking: Bare,
+) -> None:
+    """R36: N is unknown, so records 45 to 59 may be missing, or may be on their way. The others have copies."""
+    connector = f"{lacking.p}->{lacking.b}.MirrorSourceConnector"
+    url = lacking.pair.clusters[lacking.b]["connect_url"]
+    address = f"{url}/connectors/{urllib.parse.quote(connector)}/offsets"
+    with urllib.request.urlopen(urllib.request.Request(address, method="DELETE"), timeout=30) as answer:
+        assert answer.status == 200
+    (group,) = lacking.groups(0, [45])
+    lacking.pair.group(lacking.p, {(lacking.pair.main, 1): LAST}, group)
+    result = lacking.pair.translate(group, forecast=True, group_lag="reread", wait_timeout=0)
+    assert (result["rc"], result["error"]["code"]) == (1, "records_gone"), result
+    assert "the flow has stored no offset of the partition" in result["msg"]
+    assert result["skips"] == {"at_least": 0, "at_most": 15}
+    (group,) = lacking.groups(0, [SET_TO])
+    lacking.pair.group(lacking.p, {(lacking.pair.main, 1): LAST}, group)
+    assert lacking.pair.translate(group, forecast=True, wait_timeout=0)["rc"] == 0
 
 
 def test_the_reason_for_a_group_in_a_compacted_topic_names_compaction(bare: Bare) -> None:

@@ -44,6 +44,7 @@ def cutover(**parts: Any) -> Document:
         "turned": 1795416760,
         "journal": {},
         "run_on": "localhost",
+        "drop": [],
         "rehearsal": False,
         # Seconds after the start, which is 06:51:40.
         "run": "20261123T065148Z-18f3a0",

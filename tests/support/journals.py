@@ -36,7 +36,7 @@ def journal_state(
     trusted_offsets: Mapping[str, Any] | None = None,
     arrived: Mapping[str, Any] | None = None,
     bound: Mapping[str, Any] | None = None,
-    checkpoints: int = 0,
+    checkpoints: int | None = 0,
     replays: Mapping[str, Any] | None = None,
     topic_ids: Mapping[str, Any] | None = None,
     offset_syncs_start: Mapping[str, Any] | None = None,
@@ -48,8 +48,9 @@ def journal_state(
     ``clusters``: each gets a copy. ``way``: the alias being left and the alias being entered. ``trusted_offsets``: of
     the groups when they last left the alias being entered. ``arrived``: their exact offsets on the other cluster then,
     in the same form. ``bound``: the records that the trusted offsets are bound to; None: the last ones of the topics as
-    they are now. ``checkpoints``: log end of the checkpoints topic then. ``replays``: by flow, the partitions whose
-    tail was replayed, with the topic ids of the source. ``name``: of the pair; it needs a ``topic`` of its own.
+    they are now. ``checkpoints``: log end of the checkpoints topic then; None: unknown. ``replays``: by flow, the
+    partitions whose tail was replayed, with the topic ids of the source. ``name``: of the pair; it needs a ``topic`` of
+    its own.
     """
     leave, enter = way
     now, run = time.time(), "earlier"

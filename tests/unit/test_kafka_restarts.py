@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from concurrent.futures import Future
 from types import SimpleNamespace
 from typing import Any
@@ -21,8 +22,12 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resource
     TopicState,
     refused_writes,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka import client, committing, groups, topics
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.leaving import (
+    wait_for_members_to_leave,
+)
 
 MOVES = (
     KafkaError._TRANSPORT,
@@ -133,6 +138,49 @@ def test_a_read_is_repeated_while_a_broker_restarts(code: int) -> None:
     assert kafka(raised(code), CLUSTER).identify("id") == "id"
     assert groups.describe(kafka(raised(code), GROUP), ["g"])["g"].state == "EMPTY"
     assert groups.names(kafka(code, None)) == ["g"]
+
+
+def described(state: str) -> Any:
+    return SimpleNamespace(members=[], type=None, partition_assignor="", state=SimpleNamespace(name=state))
+
+
+def count_requests(made: Kafka) -> Counter[str]:
+    return Counter(request["api"] for request in made.requests)
+
+
+def test_absent_groups_are_looked_up_once_when_the_last_member_has_left() -> None:
+    """R41. Observed: two requests to every broker at each poll, in the downtime, for each cluster with such a group."""
+    stable, dead = described("STABLE"), described("DEAD")
+    left, entered = kafka(stable, stable, GROUP), kafka(dead, dead, dead, None)
+    waited = wait_for_members_to_leave({"P": left, "B": entered}, ["h"], Bounds(5.0, 0.01))
+    assert (waited.observations, waited.state["B"]["h"].state) == (3, "DEAD")
+    assert count_requests(entered) == {
+        "describe_consumer_groups": 3,
+        "list_consumer_groups": 1,
+        "list_groups": 1,
+    }
+    assert count_requests(left) == {"describe_consumer_groups": 3}
+
+
+def test_a_group_that_only_the_list_shows_has_not_left() -> None:
+    """R41: the last look still asks every broker. The list has "g" as a consumer group, so it was just created."""
+    made = kafka(described("DEAD"), None, GROUP)
+    waited = wait_for_members_to_leave({"P": made}, ["g"], Bounds(5.0, 0.01))
+    assert waited.state["P"]["g"].state == "EMPTY"
+    assert count_requests(made)["list_groups"] == 1
+    made = kafka(described("DEAD"), None, described("DEAD"))
+    with pytest.raises(DrError, match="1 groups still have members"):
+        wait_for_members_to_leave({"P": made}, ["g"], Bounds(0.0, 0.01))
+
+
+def test_absent_groups_of_all_batches_are_looked_up_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(groups, "_BATCH", 1)
+    monkeypatch.setattr(groups, "require_all_visible", lambda _kafka: None)
+    made = kafka(described("DEAD"), -1001, described("DEAD"), -1001, GROUP, 7, None)
+    states, committed = groups.read(made, ["h", "i", "j"])
+    assert [states[name].state for name in "hij"] == ["DEAD", "DEAD", "EMPTY"]
+    assert committed == {"h": {}, "i": {}, "j": {("T", 0): 7}}
+    assert count_requests(made)["list_groups"] == count_requests(made)["list_consumer_groups"] == 1
 
 
 def test_the_last_error_is_raised_at_the_time_out() -> None:

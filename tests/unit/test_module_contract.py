@@ -111,7 +111,7 @@ def test_the_results_of_a_module_are_documented(name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("dr_")])
 def test_an_unknown_option_is_refused_by_name(name: str) -> None:
-    texts = {"list": [], "dict": {}}
+    texts = {"list": [], "dict": {}, "bool": True}
     needed = {
         key: one.get("choices", [texts.get(one["type"], "x")])[0]
         for key, one in spec(name).items()

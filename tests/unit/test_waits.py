@@ -391,7 +391,8 @@ def _leases(trial: Trial) -> Any:
 
 @wait("kafka", "_pair/observation/leaving.py:wait_for_members_to_leave")
 def _leaving(trial: Trial) -> Any:
-    trial.replace("describe", {})
+    trial.replace("describe_known_types", {})
+    trial.patch.setattr(trial.module, "confirm_absent", lambda _kafka, states: states)
     return trial.module.wait_for_members_to_leave({"P": KAFKA}, ["g"], BOUNDS)
 
 
@@ -516,7 +517,8 @@ def _forecast(trial: Trial) -> Any:
     trial.patch.setattr(trial.module, "read_state", lambda *_args: None)
     trial.patch.setattr(trial.module.JournalFacts, "toward", lambda *_args: None)
     trial.patch.setattr(trial.module, "find_offsets", lambda *_args: ([], 0))
-    request = stub(leave="P", enter="B", pair=None, flows=[], request_timeout=15.0, accept_skips=(), replicated=BOUNDS)
+    bounds = {"request_timeout": 15.0, "replicated": BOUNDS}
+    request = stub(leave="P", enter="B", pair=None, flows=[], accept_skips=(), lower="fail", **bounds)
     return trial.module.forecast(request)
 
 
@@ -531,9 +533,9 @@ def _at_work(trial: Trial) -> Any:
 def _translation(trial: Trial) -> Any:
     trial.patch.setattr(trial.module, "_lagging", lambda *_args: [])
     request = stub(final=False, replicated=BOUNDS)
-    trial.patch.setattr(trial.module, "observe_groups", lambda *_args: {})
+    trial.patch.setattr(trial.module, "observe_groups", lambda *_args, **_named: {})
     trial.replace("observe_flow", stub())
-    translation = stub(_request=request, pair=stub(topics=["T"]), x="P", y="B", _observe_back=lambda: None)
+    translation = stub(_request=request, pair=stub(topics=["T"]), x="P", y="B", _reads={}, _observe_back=lambda: None)
     return trial.module.Translation._replicated_observations(translation)
 
 

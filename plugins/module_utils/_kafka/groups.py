@@ -35,8 +35,10 @@ __all__ = [
     "commit",
     "committed",
     "committed_offsets",
+    "confirm_absent",
     "delete",
     "describe",
+    "describe_known_types",
     "known_committed_offsets",
     "listed",
     "may_have_members",
@@ -136,8 +138,25 @@ def describe(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
     return kafka.in_attempts(_described, kafka, groups) if groups else {}
 
 
+def describe_known_types(kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
+    """Like :func:`describe`, from the coordinators alone. ``DEAD``: or a group of a type that cannot be described."""
+    return kafka.in_attempts(_describe, kafka, groups) if groups else {}
+
+
+def confirm_absent(kafka: Kafka, states: Mapping[str, GroupState]) -> dict[str, GroupState]:
+    """Turn what :func:`describe_known_types` returned into what :func:`describe` returns.
+
+    If a group is ``DEAD``, this asks every broker of the cluster twice.
+    """
+    return kafka.in_attempts(_confirmed, kafka, states)
+
+
 def _described(seconds: float, kafka: Kafka, groups: Collection[str]) -> dict[str, GroupState]:
-    states = _describe(seconds, kafka, groups)
+    return _confirmed(seconds, kafka, _describe(seconds, kafka, groups))
+
+
+def _confirmed(seconds: float, kafka: Kafka, described: Mapping[str, GroupState]) -> dict[str, GroupState]:
+    states = dict(described)
     if all(state.state != ABSENT for state in states.values()):
         return states
     # After the descriptions: the coordinator of each group has answered, and answers again.
@@ -249,13 +268,14 @@ def _read(seconds: float, kafka: Kafka, groups: Collection[str]) -> tuple[dict[s
     for batch in batches(groups, _BATCH):
         # The description shows that the coordinators are the right ones, see _known_committed_offsets().
         try:
-            states.update(_described(seconds, kafka, batch))
+            states.update(_describe(seconds, kafka, batch))
         except DrError as error:
             if error.retriable and not isinstance(error, Unreachable):
                 kafka.reconnect()
             raise
         commits.update(_committed_on_coordinators(seconds, kafka, batch))
-    return states, commits
+    # Once for all batches.
+    return _confirmed(seconds, kafka, states), commits
 
 
 def _offsets(commits: Mapping[str, Mapping[Partition, Committed]]) -> dict[str, dict[Partition, int]]:

@@ -17,24 +17,27 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partitio
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState, Member
 
 HERE, BACK = Partition("T", 0), Partition("B.T", 0)
+#: Topics on which group sync may have committed: none before it starts, and with the policy identity all of them.
+STOPPED: set[str] = set()
+RUNNING, IDENTITY = {"B.T"}, {"T"}
 MEMBER = Member("m", "app-1", "/10.0.0.7", None)
 IDLE = GroupState("g", "EMPTY")
 BEFORE = {"g": {HERE: 100}}
 
 
-def judged(state: GroupState = IDLE, commits: Any = None, before: Any = None, group_sync: str = "stopped") -> Any:
+def judged(state: GroupState = IDLE, commits: Any = None, before: Any = None, synced: set[str] = STOPPED) -> Any:
     commits = {HERE: 100} if commits is None else commits
-    return judge_departure("P", {"g": state}, {"g": commits}, BEFORE if before is None else before, {"B.T"}, group_sync)
+    return judge_departure("P", {"g": state}, {"g": commits}, BEFORE if before is None else before, synced)
 
 
-@pytest.mark.parametrize("group_sync", ["stopped", "running", "unknown"])
-def test_a_group_without_members_and_new_commits_has_left(group_sync: str) -> None:
-    found = judged(group_sync=group_sync)
+@pytest.mark.parametrize("synced", [STOPPED, RUNNING, IDENTITY])
+def test_a_group_without_members_and_new_commits_has_left(synced: set[str]) -> None:
+    found = judged(synced=synced)
     assert found.verdict == "PROVEN"
     assert found.reason == "1 groups have no members on P and have committed nothing there since the barrier"
 
 
-@pytest.mark.parametrize("group_sync", ["stopped", "running", "unknown"])
+@pytest.mark.parametrize("synced", [STOPPED, RUNNING])
 @pytest.mark.parametrize(
     ("state", "commits", "reason"),
     [
@@ -44,17 +47,35 @@ def test_a_group_without_members_and_new_commits_has_left(group_sync: str) -> No
         (IDLE, {HERE: 100, Partition("T", 1): 7}, '"g" committed 7 on T-1, after none at the barrier'),
     ],
 )
-def test_a_member_or_a_commit_there_is_found(state: GroupState, commits: Any, reason: str, group_sync: str) -> None:
+def test_a_member_or_a_commit_there_is_found(state: GroupState, commits: Any, reason: str, synced: set[str]) -> None:
     """An instance that starts there after the point of no return processes records a second time."""
-    found = judged(state, commits, group_sync=group_sync)
+    found = judged(state, commits, synced=synced)
     assert (found.verdict, found.reason) == ("REFUTED", f"at work on P after the point of no return: {reason}")
 
 
-@pytest.mark.parametrize(
-    ("group_sync", "verdict"), [("stopped", "REFUTED"), ("unknown", "UNKNOWN"), ("running", "PROVEN")]
-)
-def test_a_commit_that_group_sync_may_have_written_is_no_consumer(group_sync: str, verdict: str) -> None:
-    assert judged(commits={HERE: 100, BACK: 5}, group_sync=group_sync).verdict == verdict
+def test_a_commit_that_group_sync_may_have_written_proves_neither() -> None:
+    """An instance that came, committed and went looks the same. With the policy identity, each topic is synced."""
+    commits = {HERE: 120, Partition("T", 1): 7}
+    unknown = "it is unknown whether these groups are at work on P: "
+    text = '"g" (its offsets changed on T, where group sync commits, too)'
+    found = judged(commits=commits, synced=IDENTITY)
+    assert (found.verdict, found.reason) == ("UNKNOWN", unknown + text)
+    assert judged(commits=commits, synced=STOPPED).verdict == "REFUTED"
+    assert judged(commits={HERE: 100, BACK: 5}, synced=RUNNING).verdict == "UNKNOWN"
+    assert judged(GroupState("g", "STABLE", None, (MEMBER,)), commits, synced=IDENTITY).verdict == "REFUTED"
+
+
+def test_only_the_groups_and_topics_that_group_sync_hides_are_unknown() -> None:
+    """A commit on any other topic, or of a group that changed nothing, is judged as before."""
+    states = {name: GroupState(name, "EMPTY") for name in "gh"}
+    before = {"g": {HERE: 100}, "h": {HERE: 100, BACK: 3}}
+    commits = {"g": {HERE: 100, BACK: 5}, "h": {HERE: 100, BACK: 3}}
+    found = judge_departure("P", states, commits, before, RUNNING)
+    assert found.verdict == "UNKNOWN"
+    assert found.reason.endswith(': "g" (its offsets changed on B.T, where group sync commits, too)')
+    found = judge_departure("P", states, {**commits, "h": {HERE: 101, BACK: 3}}, before, RUNNING)
+    assert found.verdict == "REFUTED"
+    assert found.reason.endswith(': "h" committed 101 on T-0, after 100 at the barrier')
 
 
 @pytest.mark.parametrize("state", ["UNDESCRIBED", "UNKNOWN", "PREPARING_REBALANCING", "FUTURE"])
@@ -67,7 +88,7 @@ def test_a_group_that_the_barrier_did_not_observe_is_unknown() -> None:
 
 
 def test_without_groups_nothing_can_stay() -> None:
-    assert judge_departure("P", {}, {}, {}, set(), "stopped").verdict == "NOT_APPLICABLE"
+    assert judge_departure("P", {}, {}, {}, set()).verdict == "NOT_APPLICABLE"
 
 
 def look(verdict: str) -> dict[str, str]:

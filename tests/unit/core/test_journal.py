@@ -24,6 +24,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.
     merge,
     missing_facts,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.facts import JournalFacts, OwnOffsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.run_rules import (
     begin,
     require_holder_generation,
@@ -173,7 +174,7 @@ def test_the_states_of_a_run_from_start_to_end() -> None:
     assert (run["started"], run["pnr"], run["ended"], run["result"]) == (2000.0, 2002.0, 2003.0, "completed")
     assert run["phases"] == {"barrier": {"time": 2001.0, **CUT}}
     keys = "id epoch type from to policy holder resumed started replaces_passed_run "
-    keys += "phases pnr pnr_holder_generation left_at ended result"
+    keys += "phases drop pnr pnr_holder_generation left_at ended result"
     assert list(run) == keys.split()
 
 
@@ -192,6 +193,21 @@ def test_a_disaster_leaves_a_cut_until_the_flow_back_is_seeded() -> None:
     assert fold(passed[:-1]).unseeded_cut is None
     # A planned cutover seeds the flow itself.
     assert fold(LIFE).unseeded_cut is None
+
+
+def test_the_end_of_the_checkpoints_of_a_lost_cluster_is_known_once_it_is_enabled_again() -> None:
+    """R43: until then, no clock decides whether a checkpoint there is older than the disaster."""
+    lost = [event(2, 0, "started", "r2", **LOST), event(2, 1, "phase", "r2", phase="barrier", facts={"disaster": True})]
+    passed = [ENABLED, *lost, PNR, ENDED]
+    assert JournalFacts.toward(fold([ENABLED]), "P").own == OwnOffsets()
+    own = JournalFacts.toward(fold(passed), "P").own
+    assert (own.left, own.checkpoints) == (True, None)
+    passed.append(event(3, 0, "enabled", active="P", topic_ids=IDS, checkpoints={"P": 41, "B": 7}))
+    assert JournalFacts.toward(fold(passed), "P").own.checkpoints == 41
+    assert "B" not in fold(passed).left
+    # Later ones are since the disaster.
+    passed.append(event(4, 0, "enabled", active="P", topic_ids=IDS, checkpoints={"P": 90}))
+    assert JournalFacts.toward(fold(passed), "P").own.checkpoints == 41
 
 
 def test_the_ends_of_a_disaster_are_lower_bounds_until_they_are_found_by_content() -> None:

@@ -12,7 +12,9 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.lasting_gaps import (
     GroupOnPartition,
+    is_higher_there,
     lasting_problems,
+    stays_higher_there,
 )
 
 #: The source log is [30, 40), everything is replicated, and the group's committed offset is 5. It has no members.
@@ -55,3 +57,49 @@ def test_only_problems_that_a_stop_cannot_change_are_refused(
     for text in found:
         assert expected in text
         assert text.startswith('group "g" on P T-0: ')
+
+
+HIGHER = {"existing": 33, "offset": 8, "own": None, "quality": "exact"}
+
+
+@pytest.mark.parametrize(
+    ("parts", "higher"),
+    [
+        ({}, True),
+        ({"existing": None}, False),
+        ({"offset": None}, False),
+        ({"existing": 8}, False),
+        ({"existing": 7}, False),
+        # R39: the move lowers the group's own offset of an earlier tenure.
+        ({"own": 33}, False),
+        ({"quality": "safe"}, True),
+    ],
+)
+def test_only_an_offset_of_another_writer_is_higher_there(parts: dict[str, Any], higher: bool) -> None:
+    assert is_higher_there({**HIGHER, **parts}) is higher
+
+
+@pytest.mark.parametrize("lag", ["refuse", "reread"])
+def test_a_higher_offset_that_no_group_will_pass_stays(lag: str) -> None:
+    """R6: commit_offsets would refuse it with all applications stopped."""
+    for quality in ("exact", "safe"):
+        assert stays_higher_there({**HIGHER, "quality": quality}, idle=True, waits=True, group_lag=lag)
+    # It has no unread record, or its next one is not replicated yet: then its offset will be higher.
+    assert not stays_higher_there(HIGHER, idle=True, waits=False, group_lag=lag)
+    assert not stays_higher_there({**HIGHER, "existing": 8}, idle=True, waits=True, group_lag=lag)
+
+
+@pytest.mark.parametrize(
+    ("quality", "lag", "stays"),
+    [
+        # It must read to the end, and passes that offset; or the barrier refuses it.
+        ("exact", "refuse", False),
+        ("exact", "reread", True),
+        # An offset that is not exact may be too low itself.
+        ("safe", "reread", False),
+        ("skips", "reread", False),
+    ],
+)
+def test_a_group_with_members_may_pass_a_higher_offset(quality: str, lag: str, stays: bool) -> None:
+    row = {**HIGHER, "quality": quality}
+    assert stays_higher_there(row, idle=False, waits=False, group_lag=lag) is stays

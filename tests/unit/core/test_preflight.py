@@ -144,6 +144,12 @@ def test_an_undeclared_group_that_is_idle_or_may_stay_does_not_stop_a_move(row: 
             '"g" also reads Other on P, which the inventory does not list',
         ),
         (status(group("P", "UNDESCRIBED")), 'Whether the group "g" has members on P is unknown'),
+        (
+            status(group("P", "PREPARING_REBALANCING")),
+            'The group "g" is still rebalancing on P (state PREPARING_REBALANCING), so it is unknown which topics',
+        ),
+        # A group of the new protocol that rebalances.
+        (status(group("P", "UNKNOWN")), 'The group "g" is still rebalancing on P (state UNKNOWN)'),
         (status(undeclared_groups=None), "Whether groups outside the inventory use topics of the pair on P was not"),
         (
             status(undeclared_groups=[undeclared(state="STABLE", members="app-1 on 10.0.0.7")]),
@@ -483,6 +489,14 @@ def test_an_unfinished_run_is_named_with_complete_commands() -> None:
     ):
         command = f"ansible-playbook switchback.kafka_dr.{name} -i INVENTORY {side} -e kafka_dr_application=payments"
         assert command in problem
+
+
+def test_the_commands_of_an_unfinished_run_let_the_same_members_leave_the_pair() -> None:
+    """R42: without it, the same playbook refuses the inventory, and the run stays open."""
+    run = {**RUN, "pair": "B-P", "drop": ["Orders", "fraud"]}
+    text = run_outlook(run, "auto", "localhost")["unfinished_run"]
+    assert text.count("""-e '{"kafka_dr_drop": ["Orders", "fraud"]}'""") == 2
+    assert run_outlook({**run, "drop": []}, "auto", "localhost")["resume_command"].endswith("-e kafka_dr_confirm=B")
 
 
 def test_the_outlook_of_a_run_has_the_values_that_the_next_tasks_need() -> None:

@@ -593,6 +593,14 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "UNKNOWN",
         "committed offsets",
     ),
+    "whether a group that is rebalancing uses others": (
+        replace(
+            H(), committed_offsets=[{**one, "state": "COMPLETING_REBALANCING"} for one in H().committed_offsets or ()]
+        ),
+        "group_scope",
+        "UNKNOWN",
+        'what "g" reads on P is unknown: it is rebalancing',
+    ),
     "undeclared group": (
         replace(H(), undeclared_groups=[other("nightly")]),
         "undeclared_groups",

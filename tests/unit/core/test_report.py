@@ -89,6 +89,7 @@ def facts(**parts: Any) -> dict[str, Any]:
         "turned": 1700000003.0,
         "journal": {"active": "P", "interrupted": False},
         "run_on": "localhost",
+        "drop": [],
         "rehearsal": False,
     }
     return {**base, **parts}

@@ -22,7 +22,11 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     enter_same,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import TenurePlace
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import COMPACTED, Translated
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
+    COMPACTED,
+    NOT_STORED,
+    Translated,
+)
 
 # ---- the replica
 
@@ -148,6 +152,15 @@ def test_the_reason_of_an_inexact_offset_names_compaction() -> None:
     assert "the source is compacted and the replica is compacted" in found.reason
     exact = enter_replica(LAGGING, LOG, True, Translated(15, "sync", 0, hazards=COMPACTED))
     assert "compacted" not in exact.reason
+
+
+def test_an_offset_of_a_flow_that_has_stored_none_may_skip_records_and_says_why() -> None:
+    """R36: an unread record without a copy is missing, or not replicated yet."""
+    translated = Translated(15, "content", 0, hazards=(NOT_STORED,))
+    found = enter_replica(LAGGING, LOG, True, replace(translated, skips=Skips(0, 2)))
+    assert (found.quality, found.skips) == ("skips", Skips(0, 2))
+    assert found.reason.endswith(f"are gone: {NOT_STORED}")
+    assert enter_replica(LAGGING, LOG, True, translated).quality == "exact"
 
 
 # ---- the original

@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import random
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
@@ -25,6 +25,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
     Copy,
     Translated,
+    Window,
     better,
     forward,
     reverse,
@@ -252,6 +253,46 @@ def test_records_without_a_copy_are_counted(gaps: GapTally) -> None:
     assert gaps.uncounted[:3] == []
     assert gaps.checked["forward lacking"] > COUNT // 10
     assert gaps.checked["reverse lacking"] > COUNT // 10
+
+
+def test_if_n_is_unknown_every_record_without_a_copy_may_be_missing() -> None:
+    """R36: unknown is not "nothing was replicated". The truth is that of the same world, where N is known."""
+    found = GapTally()
+    for seed in range(FIRST, FIRST + COUNT // 4):
+        made, draw = world(seed, gaps=True), random.Random(seed)
+        hidden = replace(made, last_replicated_offset=None)
+        commit, upstream = draw.randint(0, made.replica_end), draw.randint(made.first, made.source_end)
+        note_gaps(made, "reverse", commit, reverse(commit, hidden.copy()), found)
+        note_gaps(made, "forward", upstream, forward(upstream, hidden.copy()), found)
+        note_gaps(made, "reverse", commit, by_spans(hidden, commit, False), found, False)
+        note_gaps(made, "forward", upstream, by_spans(hidden, upstream, True), found, False)
+    print(f"worlds with missing copies and without N: {dict(found.checked)}")
+    assert (found.skipped[:3], found.uncounted[:3]) == ([], [])
+    assert found.checked["forward lacking"] > COUNT // 40
+    assert found.checked["forward exact"] > COUNT // 40
+
+
+@pytest.mark.parametrize("compacted", [False, True])
+@pytest.mark.parametrize(
+    ("last_replicated_offset", "copies", "skips"),
+    [
+        (3, "abcd", Skips(0, 0)),
+        (1, "ab", Skips(0, 0)),
+        (3, "ab", Skips(2, 2)),
+        (None, "abcd", Skips(0, 0)),
+        # They are missing, or not replicated yet.
+        (None, "ab", Skips(0, 2)),
+        (None, "abd", Skips(0, 1)),
+    ],
+)
+def test_the_unread_records_without_a_copy_are_missing_up_to_n(
+    last_replicated_offset: int | None, copies: str, skips: Skips, compacted: bool
+) -> None:
+    source, replica = (Window(0, len(log), range(len(log)), log) for log in ("abcd", copies))
+    ends = {"start": 0, "source_end": 4, "replica_start": 0, "replica_end": len(copies)}
+    copy = Copy(source, replica, last_replicated_offset=last_replicated_offset, replica_compacted=compacted, **ends)
+    found = forward(1, copy)
+    assert (found.skips, found.exact) == (skips, not skips.possible and not compacted)
 
 
 def test_reading_only_a_part_of_the_logs_costs_precision_and_never_a_record() -> None:

@@ -27,12 +27,13 @@ def judge_departure(
     commits: Commits,
     before: Commits,
     synced: Collection[str],
-    group_sync: str,
 ) -> Finding:
     """A look at the groups that moved, on the cluster ``left``.
 
-    ``before``: their committed offsets at the barrier. ``synced``: topics on which MirrorMaker 2's group sync commits
-    toward ``left``. ``group_sync``: ``stopped``; ``running``: changed offsets there show nothing; or ``unknown``.
+    ``before``: their committed offsets at the barrier. ``synced``: topics on which MirrorMaker 2's group sync may have
+    committed since. A changed offset there is a consumer's or group sync's, so it proves neither. Group sync only
+    raises offsets, so an unchanged one shows that nothing committed there. Source:
+    org.apache.kafka.connect.mirror.MirrorCheckpointTask (Kafka 4.3.1).
     """
     if not states:
         return Finding(NOT_APPLICABLE, "no group moved")
@@ -40,24 +41,29 @@ def judge_departure(
         f'"{group}" has members ({members_named(state)})' for group, state in sorted(states.items()) if state.members
     ]
     changed = [
-        (key, f'"{group}" committed {now} on {key}, after {"none" if then is None else then} at the barrier')
+        (group, key, then, now)
         for group in sorted(states)
         for key, now in sorted(commits[group].items())
         if (then := before.get(group, {}).get(key)) != now
     ]
-    at_work += [text for key, text in changed if group_sync == "stopped" or key.topic not in synced]
+    at_work += [
+        f'"{group}" committed {now} on {key}, after {"none" if then is None else then} at the barrier'
+        for group, key, then, now in changed
+        if key.topic not in synced
+    ]
     if at_work:
         return Finding(REFUTED, f"at work on {left} after the point of no return: {first_few(at_work, separator='; ')}")
     unclear = sorted(f'"{group}" ({state.state})' for group, state in states.items() if state.active)
-    unclear += [f"{text}, which may be group sync" for key, text in changed if group_sync == "unknown"]
+    for group in dict.fromkeys(group for group, *_offsets in changed):
+        topics = list(dict.fromkeys(key.topic for name, key, _then, _now in changed if name == group))
+        unclear.append(f'"{group}" (its offsets changed on {first_few(topics)}, where group sync commits, too)')
     # A group of which the barrier holds nothing was not observed there.
     unclear += sorted(f'"{group}" (no committed offsets in the barrier)' for group in states.keys() - before.keys())
     if unclear:
         return Finding(UNKNOWN, f"it is unknown whether these groups are at work on {left}: {first_few(unclear)}")
-    committed = "have committed nothing there since the barrier"
-    if changed:
-        committed = "have committed only on topics that group sync writes to"
-    return Finding(PROVEN, f"{len(states)} groups have no members on {left} and {committed}")
+    return Finding(
+        PROVEN, f"{len(states)} groups have no members on {left} and have committed nothing there since the barrier"
+    )
 
 
 def together(looks: Sequence[Mapping[str, Any] | None]) -> Finding:

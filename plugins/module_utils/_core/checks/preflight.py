@@ -16,7 +16,7 @@ from ..journal.reads import reads_of
 from ..journal.runs import resume_command, unfinished_run
 from ..listing import first_few
 from ..names import naming_of
-from ..resources.groups import UNDESCRIBED, with_members
+from ..resources.groups import REBALANCING_STATES, UNDESCRIBED, with_members
 from ..resources.scopes import scope_problems
 from ..verdict import PROVEN, UNKNOWN
 from .undeclared_groups import undeclared_problems
@@ -131,6 +131,13 @@ def judge_cutover(
         f'Whether the group "{group}" has members on {active} is unknown, because it is not a classic or consumer group'
         ". Run Kafka Streams with group.protocol=classic, or set mode: local for a group that stays."
         for group in dict.fromkeys(row["group"] for row in rows if row["state"] == UNDESCRIBED)
+    ]
+    # Its committed offsets do not show every topic that it reads (R40).
+    problems += [
+        f'The group "{group}" is still rebalancing on {active} (state {state}), so it is unknown which topics its'
+        " members read. Wait until they are assigned partitions, then start the same playbook again. A member that does"
+        " not respond leaves after its max.poll.interval.ms or session.timeout.ms."
+        for group, state in {row["group"]: row["state"] for row in rows if row["state"] in REBALANCING_STATES}.items()
     ]
     unstarted = [row for row in rows if row["commit"] is None and row["read_to_end"] is None]
     # Without any committed offset, the whole group is named, and not each of its partitions.

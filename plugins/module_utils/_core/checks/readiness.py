@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..listing import first_few
+from ..offsets.lasting_gaps import is_higher_there
 from ..offsets.skipped_records import skipped_in
 from ..partition import Partition
-from ..resources.groups import UNDESCRIBED
+from ..resources.groups import REBALANCING_STATES, UNDESCRIBED
 from ..resources.task_failures import failed_text
 from ..resources.topic_ids import no_topic_id
 from ..resources.topics import BATCH_OVERHEAD, MIN_IN_SYNC, TopicState, refused_writes
@@ -575,6 +576,12 @@ def _in_scope(facts: Facts) -> Finding:
         for row in rows or ()
     ]
     unknown = [_not_known(facts, part).reason for part, rows in sides.items() if rows is None]
+    states = {row["group"]: row["state"] for row in facts.committed_offsets or () if row["alias"] == facts.x}
+    unknown += [
+        f'what "{group}" reads on {facts.x} is unknown: it is rebalancing'
+        for group, state in states.items()
+        if state in REBALANCING_STATES
+    ]
     return _none_of(texts, "no group has a committed offset or an assigned member outside its topics", unknown)
 
 
@@ -634,13 +641,8 @@ def _none_after(facts: Facts) -> Finding:
         f'"{row["group"]}" on {row["topic"]}-{row["partition"]}: committed {row["existing"]},'
         f" processed up to {row['offset']}"
         for row in facts.offsets
-        if row["existing"] is not None
-        and row["offset"] is not None
-        and row["existing"] > row["offset"]
         # A translated offset that is not exact may be low, which does not make the committed one too high.
-        and row["quality"] == "exact"
-        # The group's own offset of an earlier tenure: the move lowers it (R39).
-        and row.get("own") is None
+        if is_higher_there(row) and row["quality"] == "exact"
     ]
     good = f"no committed offset on {facts.y} skips a record"
     return _none_of(texts, good, _not_observed(facts, facts.y, facts.offsets))

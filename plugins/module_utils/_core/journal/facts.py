@@ -32,14 +32,17 @@ class OwnOffsets:
     bound: Mapping[Partition, Sequence[Witness]] = field(default_factory=dict)
     #: The exact offsets that the groups got on the other cluster, as ``offsets``. Inexact ones are left out.
     arrived: _Nested = field(default_factory=dict)
-    #: Epoch seconds; 0: unknown.
-    time: float = 0.0
-    #: Log end of the topic with MirrorMaker 2's checkpoints of the other cluster; None: unknown.
+    #: Whether the applications have ever left it.
+    left: bool = False
+    #: Log end of the topic with MirrorMaker 2's checkpoints of the other cluster then. None: unknown, because the
+    #: cluster was lost.
     checkpoints: int | None = None
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> OwnOffsets:
-        """Read the facts of the barrier of that move."""
+    def of(cls, facts: Mapping[str, Any] | None) -> OwnOffsets:
+        """Read the facts of the barrier of that move; None: there was none."""
+        if facts is None:
+            return cls()
         inexact = set(map(tuple, facts.get("inexact") or ()))
         arrived: dict[str, dict[str, dict[str, int]]] = {}
         # Facts without the list do not show which offsets were exact.
@@ -53,7 +56,7 @@ class OwnOffsets:
             facts.get("committed_offsets") or {},
             {key: [Witness.of(fields) for fields in stored] for key, stored in flat(facts.get("bound") or {}).items()},
             arrived,
-            float(facts.get("time") or 0.0),
+            True,
             facts.get("checkpoints"),
         )
 
@@ -94,7 +97,7 @@ class JournalFacts:
     def toward(cls, state: JournalState, entered: str) -> JournalFacts:
         """From the state of the journal, for a move to the alias ``entered``."""
         return cls(
-            own=OwnOffsets.of(state.left.get(entered) or {}),
+            own=OwnOffsets.of(state.left.get(entered)),
             topic_ids=state.topic_ids,
             offset_syncs_start=state.offset_syncs_start,
             cuts=state.cuts,

@@ -8,6 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -25,12 +26,12 @@ def playbook_command(playbook: str, run: Mapping[str, Any], run_on: str = "", **
 
 def resume_command(run: Mapping[str, Any], run_on: str = "") -> str:
     """The command that resumes an interrupted run. ``run_on``: inventory host of the plays."""
-    return playbook_command(f"failover_{run['type']}", run, run_on, to=run["to"], confirm=run["to"])
+    return playbook_command(f"failover_{run['type']}", run, run_on, to=run["to"], confirm=run["to"]) + _drop(run)
 
 
 def take_back_command(run: Mapping[str, Any], run_on: str = "") -> str:
     """The command that undoes the run."""
-    return playbook_command("abandon", run, run_on, confirm=run["from"])
+    return playbook_command("abandon", run, run_on, confirm=run["from"]) + _drop(run)
 
 
 def _of_this_pair(run: Mapping[str, Any], run_on: str) -> str:
@@ -38,6 +39,12 @@ def _of_this_pair(run: Mapping[str, Any], run_on: str) -> str:
     application = str(run.get("pair") or "").partition(".")[2]
     more = f" -e kafka_dr_application={application}" if application else ""
     return more + (f" -e kafka_dr_run_on={run_on}" if run_on not in ("", "localhost") else "")
+
+
+def _drop(run: Mapping[str, Any]) -> str:
+    """The option that lets members of the pair leave it, as the run was started (R42)."""
+    drop = list(run.get("drop") or ())
+    return f" -e '{json.dumps({'kafka_dr_drop': drop}, ensure_ascii=False)}'" if drop else ""
 
 
 def passed(run: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -43,6 +43,8 @@ class Run:
     phases: Mapping[str, Mapping[str, Any]]
     #: What the groups read on ``source`` before they stopped.
     reads: Reads = field(default_factory=dict)
+    #: Topics and groups that the operator let leave the pair when the run started (R42).
+    drop: Sequence[str] = ()
     #: How often another process has taken the run over: the number of its current holder.
     holder_generation: int = 0
     #: Unix time of the point of no return; None: not reached.
@@ -69,6 +71,7 @@ class Run:
             "started": self.started,
             "replaces_passed_run": self.replaces_passed_run,
             "phases": self.phases,
+            "drop": list(self.drop),
             "pnr": self.passed,
             "pnr_holder_generation": self.passed_generation,
             "left_at": self.left_at,
@@ -184,6 +187,11 @@ def _enabled(state: JournalState, event: Event) -> None:
         other = _other(alias, state.topic_ids, ids)
         same = {replica: below for replica, below in floors.items() if replica not in other}
         state.unreplicated_below = {**state.unreplicated_below, alias: same}
+    for alias, end in event.data.get("checkpoints", {}).items():
+        left = state.left.get(alias)
+        # Read before the flows ran again. The barrier of a disaster could not read it.
+        if left is not None and left.get("checkpoints") is None:
+            state.left[alias] = {**left, "checkpoints": end}
     state.topics, state.groups = event.data.get("topics", state.topics), event.data.get("groups", state.groups)
     state.cluster_ids = event.data.get("cluster_ids", state.cluster_ids)
     state.topic_ids = ids
@@ -274,6 +282,7 @@ def _started(state: JournalState, event: Event) -> None:
         replaces_passed_run=replaces_passed_run,
         phases=_taken_over(before, event.data["to"]),
         reads=event.data.get("reads") or {},
+        drop=event.data.get("drop") or (),
         left_at=None if before is None else before.left_at,
     )
 

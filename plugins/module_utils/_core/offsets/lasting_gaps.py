@@ -14,7 +14,7 @@ from typing import Any
 
 from ..partition import Partition
 
-__all__ = ["GroupOnPartition", "lasting_problems"]
+__all__ = ["GroupOnPartition", "is_higher_there", "lasting_problems", "stays_higher_there"]
 
 
 @dataclass(frozen=True)
@@ -71,6 +71,28 @@ def lasting_problems(
                 f"{where}: {_why(standing)}; at most {row['rereads']} records would be read again ({row['reason']})"
             )
     return problems
+
+
+def is_higher_there(row: Mapping[str, Any]) -> bool:
+    """Whether the group has a higher committed offset on the cluster being entered, by another writer (R6).
+
+    MirrorMaker 2's group sync leaves one there if the group was set back since: it never lowers an offset. A group's
+    own offset of an earlier tenure does not count: the move lowers it (R39).
+    """
+    existing, offset = row["existing"], row["offset"]
+    return existing is not None and offset is not None and existing > offset and row.get("own") is None
+
+
+def stays_higher_there(row: Mapping[str, Any], idle: bool, waits: bool, group_lag: str) -> bool:
+    """Whether a higher offset there will still be higher when the applications have stopped.
+
+    ``idle``: the group has no members, and its committed offset does not change. ``waits``: an unread record of it is
+    on both clusters. A group with members reads on: with ``group_lag`` ``refuse`` to the end, past any such offset,
+    and otherwise from wherever it stops. Only an exact offset shows that the one there is too high.
+    """
+    if not is_higher_there(row):
+        return False
+    return waits if idle else group_lag == "reread" and row["quality"] == "exact"
 
 
 def _why(standing: GroupOnPartition) -> str:

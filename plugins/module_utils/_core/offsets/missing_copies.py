@@ -10,6 +10,7 @@ filter, or if the end of a log was lost. So every translated offset is checked a
 - Forward, the offset is at or before the last copy of each unread record that has one.
 - In reverse, it is at or before each record of which only an unread copy exists.
 - A record at or before N without any copy is missing. It is counted like a skipped record.
+- If N is unknown, each unread record without a copy may be missing, or not replicated yet.
 
 If several records are equal in every field that the flow carries, the last copies are taken for those of the unread
 records. A copy of an equal record stands in for a missing one, because a reader cannot distinguish them.
@@ -42,8 +43,9 @@ class MissingCopies:
 
     def __init__(self, copy: Copy) -> None:
         self._copy, self._source, self._replica = copy, copy.source, copy.replica
-        last = -1 if copy.last_replicated_offset is None else copy.last_replicated_offset
-        #: Number of records of the source window up to N.
+        self._known = copy.last_replicated_offset is not None
+        last = copy.source.end if copy.last_replicated_offset is None else copy.last_replicated_offset
+        #: Number of records of the source window that may be up to N: all of them if N is unknown.
         self._passed = copy.source.below(last + 1)
         #: Compaction removes copies on purpose: ``skipped_records`` counts those.
         self._compacted = copy.replica_compacted
@@ -65,10 +67,22 @@ class MissingCopies:
 
         ``offset``: where the group starts on the replica. Empty if not all copies from there on were read.
         """
-        if self._compacted or not self._copy.tail_read or self._replica.begin > offset:
+        if not self._known or self._compacted or not self._copy.tail_read or self._replica.begin > offset:
             return []
-        offsets = self._without_copy
-        return offsets[bisect_left(offsets, max(commit, self._copy.first)) :]
+        return self._without_copy[bisect_left(self._without_copy, max(commit, self._copy.first)) :]
+
+    def uncertain_forward(self, commit: int, offset: int) -> int:
+        """Upper bound of the unread records of which it is unknown whether a copy is missing, because N is unknown.
+
+        ``offset``: where the group starts on the replica. 0 if N is known, or if every unread record has a copy.
+        """
+        if self._known or self._compacted:
+            return 0
+        copy, source, lacking = self._copy, self._source, self._without_copy
+        low = max(commit, copy.start, copy.first)
+        if not copy.tail_read or self._replica.begin > offset or source.begin > low:
+            return max(0, copy.source_end - low)
+        return max(0, copy.source_end - max(source.end, low)) + len(lacking) - bisect_left(lacking, low)
 
     def unseen_forward(self, commit: int, offset: int) -> int:
         """Upper bound of the unread records up to N of which neither the record nor the place of its copy was read.

@@ -157,15 +157,20 @@ def _held_from(offset: int, copy: Copy) -> int:
 
 
 def _arriving_from(copy: Copy) -> int:
-    """A source offset from which on no record is replicated yet: the flow continues after the last copy (rule 2)."""
-    source, replica = copy.source, copy.replica
+    """A source offset from which on no record is replicated yet: the flow continues after the last copy (rule 2).
+
+    If N is unknown, it may have passed records without a copy since (R36).
+    """
+    source, replica, last_replicated_offset = copy.source, copy.replica, copy.last_replicated_offset
     if not copy.same_topics or copy.ended or not copy.tail_read or source.end < copy.source_end:
         return copy.source_end
-    last_replicated_offset = (
+    places = (
         source.places[fingerprint][-1] for fingerprint in set(replica.fingerprints) if fingerprint in source.places
     )
-    last = max(last_replicated_offset, default=None)
-    return copy.source_end if last is None else max(source.offsets[last], copy.last_replicated_offset or 0) + 1
+    last = max(places, default=None)
+    if last is None or last_replicated_offset is None:
+        return copy.source_end
+    return max(source.offsets[last], last_replicated_offset) + 1
 
 
 def _held(index: int, offset: int, copy: Copy) -> bool:

@@ -20,7 +20,7 @@ from .bindings import HELD, Binding
 from .missing_copies import ranges_text, size
 from .skipped_records import NO_SKIPS, Skips
 from .tenures import TenurePlace
-from .translation import COMPACTED, Anchor, Translated
+from .translation import COMPACTED, NOT_STORED, Anchor, Translated
 
 __all__ = ["OwnOffset", "Side", "TargetOffset", "enter_original", "enter_replica", "enter_same"]
 
@@ -123,7 +123,7 @@ def _skipping(
         return committed_offset
     causes = [f"the log starts at {start}, the group's offset there would be {needed}"] if start > needed else []
     causes += [f"the records at offsets {ranges_text(missing)} of the source have no copy"] if missing else []
-    causes += [text for text in committed_offset.hazards if text in COMPACTED]
+    causes += [text for text in committed_offset.hazards if text in (*COMPACTED, NOT_STORED)]
     reason = f"{skips.text} that the group has not read are gone: {'; '.join(causes) or 'expired or compacted'}"
     return replace(committed_offset, quality="skips", skips=skips, reason=reason)
 

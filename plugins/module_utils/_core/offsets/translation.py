@@ -42,6 +42,7 @@ from .skipped_records import NO_SKIPS, Skips, skipped_forward, skipped_reverse
 
 __all__ = [
     "COMPACTED",
+    "NOT_STORED",
     "Anchor",
     "Copy",
     "Translated",
@@ -56,6 +57,8 @@ __all__ = [
 
 # Hazards that explain why offsets do not count records.
 COMPACTED = ("the source is compacted", "the replica is compacted")
+# Hazard that explains why unread records without a copy may be missing.
+NOT_STORED = "the flow has stored no offset of the partition, so it is unknown how far it has replicated"
 # How many upper anchors are tried for one replica record. A resend in between makes the nearest one useless.
 _ANCHORS_TRIED = 3
 
@@ -178,6 +181,7 @@ class Copy:
             "the topics may have been recreated": not self.same_topics,
             COMPACTED[0]: self.source_compacted,
             COMPACTED[1]: self.replica_compacted,
+            NOT_STORED: self.last_replicated_offset is None,
             "the flow does not carry the timestamp of every record": not self.timed,
             "records have expired on the source": self.start > self.first,
             "records have expired on the replica": self.replica_start > self.replica_first,
@@ -275,7 +279,7 @@ def _clamped_forward(commit: int, copy: Copy) -> Translated:
         found,
         offset=offset,
         rereads=rereads,
-        skips=gone.including(len(missing)),
+        skips=gone.including(len(missing)).plus(Skips(0, copy.missing.uncertain_forward(commit, offset))),
         needed=needed,
         # If the replica has lost records, whether those had copies is not known.
         missing=() if gone.possible else joined(missing),

@@ -87,7 +87,7 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
     report["headline"] = headline(report, facts["journal"], passed=facts["passed"])
     report["evidence"] = evidence(checks, report, facts["fence"])
     # The commands are those of the pair, not of its rehearsal.
-    report["next"] = [] if facts["rehearsal"] else next_steps(report)
+    report["next"] = [] if facts["rehearsal"] else next_steps({**report, "drop": facts["drop"]})
     report["pager"] = pager(report, report["next"])
     return report
 

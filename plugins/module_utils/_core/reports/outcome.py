@@ -34,7 +34,7 @@ _SHORT = {
     "committed_offsets": "committed offsets are not proven",
     "first_write": "first writes were not observed on every topic",
     "groups": "groups were not observed",
-    "departure": "groups on the old cluster were not observed until the end",
+    "departure": "groups are not proven to have left the old cluster",
     "fence": "the fence is not proven",
     "records": "records are not proven",
     "loss": "the loss is unknown",

@@ -245,7 +245,8 @@ def _is_noted(kind: str, data: Mapping[str, Any], state: JournalState) -> bool:
         joined = (state.topics, state.groups) == (data.get("topics", state.topics), data.get("groups", state.groups))
         ids = (state.topic_ids, state.cluster_ids)
         same = ids == (data.get("topic_ids", {}), data.get("cluster_ids", state.cluster_ids))
-        return here and joined and state.enabled and same
+        # The ends that the journal lacks.
+        return here and joined and state.enabled and same and not data.get("checkpoints")
     if kind == "held":
         return state.held == data.get("held")
     if kind == "adopted":

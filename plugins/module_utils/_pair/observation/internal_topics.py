@@ -125,10 +125,11 @@ class InternalTopics:
         """Return the group's checkpoint of the present tenure, raised by the newest offset-syncs if these are higher.
 
         If it is older than the last move from Y, it is lowered to the group's own offset at that move (R39). None:
-        there is no such checkpoint.
+        there is no such checkpoint, or without tenures it is unknown whether it is older.
         """
         current, tenures = self.checkpoints.get((group, key)), self._survivor.tenures
-        if current is not None and self._is_stale(current):
+        stale = current is not None and self._is_stale(current)
+        if current is not None and (stale or (stale is None and not tenures)):
             own = None if tenures else self._own.offset(group, key)
             return None if own is None else replace(current, downstream=min(own, current.downstream))
         if current is None or (tenures and self.place(group, key) != TenurePlace(len(tenures) - 1)):
@@ -141,15 +142,18 @@ class InternalTopics:
         return current if better is None or better <= current.downstream else replace(current, downstream=better)
 
     def newest(self, group: str, key: Partition) -> Checkpointed | None:
-        """Return the group's newest checkpoint since the applications last left Y, of any tenure; None: none."""
+        """Return the group's newest checkpoint of any tenure, unless it is older than the last move from Y; None: none.
+
+        It voids higher offsets, so it counts if its age is unknown.
+        """
         checkpointed = self.checkpoints.get((group, key))
         return None if checkpointed is None or self._is_stale(checkpointed) else checkpointed
 
-    def _is_stale(self, checkpointed: Checkpointed) -> bool:
-        """Is it older than the last move from Y? Times decide only if Y was lost then, so its topic was not read."""
+    def _is_stale(self, checkpointed: Checkpointed) -> bool | None:
+        """Is it older than the last move from Y? None: unknown. Y was lost then, and not enabled since (R43)."""
         if self._own.checkpoints is not None:
             return checkpointed.at < self._own.checkpoints
-        return checkpointed.time < self._own.time
+        return None if self._own.left else False
 
     def last_source(self, source: Partition, last: Record | None) -> int | None:
         """Return the source offset of the replica's last record; None: no offset-sync holds it."""
@@ -170,4 +174,6 @@ class InternalTopics:
         newest = self.newest(group, key)
         if newest is None:
             return TenurePlace(None)
-        return locate(self._survivor.tenures, self._survivor.x, key, newest.upstream)
+        place = locate(self._survivor.tenures, self._survivor.x, key, newest.upstream)
+        # At a cut, one from before the move looks like one from after it.
+        return TenurePlace(None) if place.other is not None and self._is_stale(newest) is None else place

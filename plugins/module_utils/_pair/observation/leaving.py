@@ -14,7 +14,7 @@ from ..._core.errors import DrError
 from ..._core.resources.groups import GroupState, members_named
 from ..._core.waiting import Bounds, Waited, wait_until
 from ..._kafka.client import Kafka
-from ..._kafka.groups import describe
+from ..._kafka.groups import confirm_absent, describe_known_types
 from ..connections.clusters import on_each
 
 __all__ = ["States", "wait_for_members_to_leave"]
@@ -37,7 +37,10 @@ def wait_for_members_to_leave(
     """
 
     def observe() -> States:
-        states = on_each(kafka, lambda alias: describe(kafka[alias], groups))
+        states = on_each(kafka, lambda alias: describe_known_types(kafka[alias], groups))
+        # Asks every broker, so not while a coordinator still reports members.
+        if not _still(states):
+            states = on_each(kafka, lambda alias: confirm_absent(kafka[alias], states[alias]))
         seen(states)
         return states
 

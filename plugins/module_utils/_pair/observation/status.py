@@ -48,7 +48,8 @@ _NO_HEARTBEAT = (
     "no record waits to be replicated and no heartbeat arrived between two observations: the flow may be dead or idle"
 )
 # Seconds for which one observation waits for groups that rebalance, because what their members read is unknown (R40).
-_REBALANCE_SECONDS = 5.0
+# A classic group waits 3 s for its first members (group.initial.rebalance.delay.ms), and no application is stopped yet.
+_REBALANCE_SECONDS = 15.0
 # Seconds. A rebalance, or a restart by another controller, briefly reports FAILED.
 _FAILED_SECONDS = 10.0
 

@@ -22,6 +22,7 @@ from ..._kafka.client import Kafka
 from ..._kafka.topics import describe, known_ranges, with_config
 from ..._module import Result
 from ..connections.clusters import connect_pair, on_each
+from .checkpoints import checkpoints_end
 
 __all__ = ["TopicsRequest", "compare_topics"]
 
@@ -97,6 +98,7 @@ def _against_the_journal(
     request: TopicsRequest, kafka: Mapping[str, Kafka], rows: Mapping[str, Rows], ids: dict[str, dict[str, str]]
 ) -> dict[str, Any]:
     pair, journaled = request.pair, request.state["topic_ids"]
+    lost = [alias for alias, facts in request.state["left"].items() if facts.get("checkpoints") is None]
     new = joined(journaled, ids)
     # Without any observed topic, a cluster is unknown.
     known = not new and all(alias_rows and all(row["topic_id"] for row in alias_rows) for alias_rows in rows.values())
@@ -115,6 +117,11 @@ def _against_the_journal(
         "joined": new,
         "known": known,
         "offset_syncs_start": offset_syncs_start(request.state, flows, ids, ends),
+        "checkpoints": {
+            target: checkpoints_end(kafka[target], pair.naming.checkpoints(source))
+            for source, target in pair.flows.values()
+            if target in lost
+        },
     }
 
 

@@ -32,8 +32,8 @@ class DepartureRequest:
     leave: str
     #: Committed offsets at the barrier by group, topic and partition.
     barrier_offsets: Mapping[str, Mapping[str, Mapping[str, int]]]
-    #: Whether MirrorMaker 2's group sync commits on ``leave``: "stopped", "running" or "unknown".
-    group_sync: str
+    #: Whether MirrorMaker 2's group sync has certainly committed nothing on ``leave`` since the barrier.
+    group_sync_stopped: bool
     request_timeout: float
 
 
@@ -64,4 +64,4 @@ def _observe(request: DepartureRequest, result: Result) -> Finding:
     }
     before = {group: flat(offsets) for group, offsets in request.barrier_offsets.items()}
     # Toward the cluster that was left, group sync commits on the replicas of the other cluster's originals.
-    return judge_departure(leave, states, now, before, replicas, request.group_sync)
+    return judge_departure(leave, states, now, before, set() if request.group_sync_stopped else replicas)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..._core.errors import DrError
+from ..._core.offsets.lasting_gaps import is_higher_there
 from ..._core.offsets.replication_gates import drained
 from ..._core.offsets.skipped_records import skipped_in, total
 from ..._core.offsets.target_offsets import Side, TargetOffset
@@ -192,18 +193,8 @@ def by_group(rows: Iterable[Mapping[str, Any]], metadata: bool = True) -> list[d
 
 
 def preexisting_higher_offsets(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Name the offsets that are already higher on Y before this run commits any. Another writer committed them.
-
-    A group's own offset of an earlier tenure is left out.
-    """
-    return [
-        f"{row['group']} {row['topic']}-{row['partition']}"
-        for row in rows
-        if row["existing"] is not None
-        and row["offset"] is not None
-        and row["existing"] > row["offset"]
-        and row.get("own") is None
-    ]
+    """Name the offsets that are already higher on Y before this run commits any. Another writer committed them."""
+    return [f"{row['group']} {row['topic']}-{row['partition']}" for row in rows if is_higher_there(row)]
 
 
 def skips_refusal(

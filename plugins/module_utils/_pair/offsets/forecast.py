@@ -17,9 +17,10 @@ from typing import Any
 from ..._core.errors import DrError
 from ..._core.journal.facts import JournalFacts
 from ..._core.listing import first_few
-from ..._core.offsets.lasting_gaps import GroupOnPartition, lasting_problems
+from ..._core.offsets.lasting_gaps import GroupOnPartition, is_higher_there, lasting_problems, stays_higher_there
 from ..._core.offsets.skipped_records import skipped_in, total
 from ..._core.partition import Partition
+from ..._core.resources.groups import IDLE_STATES
 from ..._core.waiting import wait_until
 from ..._kafka.groups import committed_offsets
 from ..._kafka.topics import log_ranges
@@ -27,7 +28,7 @@ from ..._module import Result
 from ..connections.clusters import both
 from ..journal.copies import read_state
 from ..observation.pair import Pair
-from .evidence import Evidence, by_group, gather, preexisting_higher_offsets, refused_skips, skips_refusal
+from .evidence import Evidence, by_group, gather, refused_skips, skips_refusal
 from .requests import TranslationRequest
 from .translation import find_offsets
 
@@ -39,7 +40,8 @@ def forecast(request: TranslationRequest) -> Result:
 
     Until the applications stop, committed offsets only increase. Unread records that are gone from Y are refused at
     once, even if the group is reading, because it can read them only on X (R30). If records only *may* be gone, they
-    may also be on their way to Y, so this observes again within the bound ``replicated``.
+    may also be on their way to Y, so this observes again within the bound ``replicated``. So it does if a group that
+    reads may still pass a higher committed offset on Y (R6).
     """
     x, y = request.leave, request.enter
     pair = Pair(request.pair, request.flows, request.request_timeout)
@@ -50,7 +52,7 @@ def forecast(request: TranslationRequest) -> Result:
 
     accepted = request.accept_skips
     evidence, rows, records = wait_until(
-        observe, lambda observed: _settled(observed[1], accepted), request.replicated
+        observe, lambda observed: _settled(observed[0], observed[1], request), request.replicated
     ).state
     counts = [row["rereads"] for row in rows]
     extra: dict[str, Any] = {
@@ -63,7 +65,6 @@ def forecast(request: TranslationRequest) -> Result:
     }
     problems = lasting(evidence, rows, request.group_lag)
     result = Result(extra=extra, requests=pair.requests)
-    higher = _higher(evidence, rows) if request.lower == "fail" else []
     result.failure = skips_refusal(rows, (x, y), accepted)
     if problems and result.failure is None:
         result.failure = DrError(
@@ -72,41 +73,66 @@ def forecast(request: TranslationRequest) -> Result:
             "Stopping the applications would not change this, so none was stopped. Commit an offset within the log on"
             f" {x}, or let the group read on. kafka_dr_group_lag=reread accepts records that are read again.",
         )
-    elif higher and result.failure is None:
-        result.failure = DrError(
-            "offset_lower",
-            f"{len(higher)} committed offsets on {y} are higher than what their groups have processed, so they skip"
-            f" records: {first_few(higher, 3, '; ')}.",
-            "Stopping the applications would not change this, so none was stopped. Find out which process committed"
-            " them. Then let the group read on, set them back with -e kafka_dr_lower=lower, or keep them with"
-            " -e kafka_dr_lower=keep (option lower).",
-        )
+    if request.lower == "fail" and result.failure is None:
+        result.failure = _higher_refusal(evidence, rows, request.group_lag)
     return result
 
 
-def _settled(rows: Iterable[Mapping[str, Any]], accepted: Collection[str]) -> bool:
-    """Are no rows refused for lost records, or is it certain that some records are lost?"""
-    refused = [skipped_in(row) for row in refused_skips(rows, accepted)]
-    return not refused or any(skips.at_least for skips in refused)
+def _settled(evidence: Evidence, rows: Collection[Mapping[str, Any]], request: TranslationRequest) -> bool:
+    """Would another observation refuse the same rows?
 
-
-def _higher(evidence: Evidence, rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Name the offsets of idle groups that are higher on Y than an exact translation: the commit would refuse them.
-
-    A group with members may reach the higher offset before it stops.
+    It is certain that some records are lost; or none may be, and no reading group may pass a higher offset on Y.
     """
-    suspects = [row for row in rows if row["quality"] == "exact" and preexisting_higher_offsets([row])]
-    idle = {name for name, status in evidence.x_groups.items() if status.state in ("EMPTY", "DEAD")}
-    idle &= {row["group"] for row in suspects}
-    committed = committed_offsets(evidence.pair.kafka[evidence.x], sorted(idle)) if idle else {}
-    # Offsets that still change belong to a reader with assign().
-    idle = {name for name in idle if evidence.x_groups[name].commits.items() <= committed[name].items()}
-    return [
-        f'group "{row["group"]}" on {row["topic"]}-{row["partition"]}: committed {row["existing"]}, processed up to'
+    refused = [skipped_in(row) for row in refused_skips(rows, request.accept_skips)]
+    if refused:
+        return any(skips.at_least for skips in refused)
+    return request.lower != "fail" or not any(
+        stays_higher_there(row, False, False, request.group_lag)
+        for row in rows
+        if evidence.x_groups[row["group"]].state not in IDLE_STATES
+    )
+
+
+def _higher_refusal(evidence: Evidence, rows: Iterable[Mapping[str, Any]], group_lag: str) -> DrError | None:
+    """Return an error if ``commit_offsets`` would find higher committed offsets on Y (R6), else None."""
+    higher = [row for row in rows if is_higher_there(row)]
+    if not higher:
+        return None
+    x, y = evidence.x, evidence.y
+    committed = committed_offsets(evidence.pair.kafka[x], sorted({row["group"] for row in higher}))
+    texts = [
+        f'group "{row["group"]}" on {y} {row["topic"]}-{row["partition"]}: committed {row["existing"]}, processed up to'
         f" {row['offset']}"
-        for row in suspects
-        if row["group"] in idle
+        for row in higher
+        if stays_higher_there(row, *_idle_and_waits(evidence, row, committed), group_lag)
     ]
+    if not texts:
+        return None
+    return DrError(
+        "offset_lower",
+        f"{len(texts)} committed offsets on {y} are higher than what their groups have processed on {x}:"
+        f" {first_few(texts, 3, '; ')}.",
+        f"Stopping the applications would not change this, so none was stopped. If the group was set back on {x},"
+        f" MirrorMaker 2's group sync has left its earlier offset on {y}: set it back, too, with"
+        " -e kafka_dr_lower=lower. If the group has processed the records in between, keep the higher offset with"
+        " -e kafka_dr_lower=keep (option lower).",
+    )
+
+
+def _idle_and_waits(
+    evidence: Evidence, row: Mapping[str, Any], committed: Mapping[str, Mapping[Partition, int]]
+) -> tuple[bool, bool]:
+    """Whether the group of ``row`` is idle on X, and has an unread record that is on both clusters."""
+    naming, group, number = evidence.pair.naming, row["group"], row["partition"]
+    originals = {naming.replica(evidence.x, topic): topic for topic in evidence.pair.topics}
+    if row["topic"] in originals:
+        key = Partition(originals[row["topic"]], number)
+        standing = _standing(evidence, group, key, evidence.forward.facts[key].end or 0, committed)
+        return standing.idle, standing.unreachable
+    # The group reads the replica of this original on X: each record there is on both clusters.
+    key, status = Partition(naming.replica(evidence.y, row["topic"]), number), evidence.x_groups[group]
+    idle = status.state in IDLE_STATES and committed[group].get(key) == status.commits.get(key)
+    return idle, idle and (key not in status.commits or status.read_to_end.get(key) is False)
 
 
 def lasting(evidence: Evidence, rows: Iterable[Mapping[str, Any]], group_lag: str) -> list[str]:
@@ -140,7 +166,7 @@ def _standing(
         partition=key,
         commit=observation.commits.get(key),
         end=end,
-        idle=observation.state in ("EMPTY", "DEAD") and committed[group].get(key) == observation.commits.get(key),
+        idle=observation.state in IDLE_STATES and committed[group].get(key) == observation.commits.get(key),
         read_to_end=observation.read_to_end.get(key),
         last_replicated_offset=facts.last_replicated_offset,
         start=facts.start,

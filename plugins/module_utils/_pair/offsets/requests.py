@@ -42,8 +42,8 @@ class TranslationRequest:
     request_timeout: float
     #: Committed offsets as an earlier module of the run read them on ``leave``; None: not known.
     commits_seen: CommitsSeen | None = None
-    #: What the run will do about a higher committed offset on the cluster being entered: "fail", "lower" or "keep".
-    lower: str = "keep"
+    #: "fail": a forecast refuses higher committed offsets on ``enter`` (R6).
+    lower: str = "fail"
 
     @property
     def flows(self) -> list[tuple[str, str]]:

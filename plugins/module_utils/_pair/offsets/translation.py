@@ -192,7 +192,7 @@ class Translation:
             _require_barrier(self.pair, forward, self._request.replicated, self._last)
             return forward, back
         commits: dict[Partition, int] = {}
-        for status in observe_groups(self.pair, self.x, self.pair.topics).values():
+        for status in observe_groups(self.pair, self.x, self.pair.topics, reads=self._reads).values():
             for key, commit in status.commits.items():
                 commits[key] = max(commit, commits.get(key, 0))
         waited = wait_until(
@@ -404,7 +404,8 @@ def _barrier(evidence: Evidence) -> dict[str, Any]:
 def _lagging(observation: FlowObservation, commits: Mapping[Partition, int]) -> list[str]:
     """Name the partitions that are not replicated up to a group's committed offset.
 
-    A partition is replicated far enough if N >= committed offset - 1, or if only transaction markers remain.
+    A partition is replicated far enough if N >= committed offset - 1, or if only transaction markers remain. Without N,
+    it is unknown which records have a copy (R36).
     """
     texts = []
     for key, commit in sorted(commits.items()):
@@ -415,7 +416,7 @@ def _lagging(observation: FlowObservation, commits: Mapping[Partition, int]) -> 
             or facts.data_after is False
         ):
             continue
-        if commit > (facts.start or 0):
+        if commit > (facts.start or 0) or facts.last_replicated_offset is None:
             texts.append(f"{key} (replicated {facts.last_replicated_offset}, committed {commit})")
     return texts
 
