@@ -81,6 +81,7 @@ def facts(**parts: Any) -> dict[str, Any]:
         "departure": [DEPARTED, DEPARTED],
         "undeclared_groups": [],
         "late_writes": [],
+        "one_log": False,
         "settled": settled("PROVEN", "PROVEN"),
         "audit": None,
         "failure": None,
@@ -607,7 +608,7 @@ def test_the_lines_of_a_disaster_report(parts: dict[str, Any], name: str, text: 
     assert found["verdict"] == ("PROVEN" if known else "UNKNOWN")
 
 
-ENDS = {"barrier": {"ends": {"T": {"0": 9}}}, "late_writes": []}
+ENDS = {"type": "cutoff", "one_log": False, "barrier": {"ends": {"T": {"0": 9}}}, "late_writes": []}
 UP = {"fenced": True, "proven": True, "reason": "denied"}
 LEFT = {"topic": "T", "partition": 0, "end": 9, "drained": "PROVEN", "reason": ""}
 

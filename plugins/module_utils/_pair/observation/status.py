@@ -65,6 +65,8 @@ class StatusRequest:
     groups_on: str
     groups_timeout: float
     groups_stall: float
+    #: Seconds that "replicated" also waits until the flows have stored the offsets of the last records.
+    stored_timeout: float
     #: If an engine does not respond, report its flow as UNKNOWN instead of raising.
     partial: bool
     request_timeout: float
@@ -236,6 +238,7 @@ def _wait_replicated(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any
     """
     side = request.groups_on
     patience = Patience(request.groups_timeout, request.groups_stall)
+    flush = Patience(request.stored_timeout, 0.0)
     # Tasks that did not fail may still replicate the rest.
     failed = _FailedSince(("source",))
 
@@ -258,10 +261,16 @@ def _wait_replicated(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any
         view["replicated"] = not missing
         view["hopeless"] = failed.hopeless(observations, _progress(view)[0], time.monotonic()) if missing else ""
         waits = bool(missing) or (bool(unread) and not _given_up(patience, groups[side], unread))
+        waits = waits or (_unstored(view) and not flush.over(None, time.monotonic()))
         view["waits"] = waits and not view["hopeless"]
         return view
 
     return wait_until(observe, lambda view: not view["waits"], request.bounds, _progress)
+
+
+def _unstored(view: Mapping[str, Any]) -> bool:
+    """Is there a partition whose last records are not known from the stored offsets to be replicated?"""
+    return any(row["drained"] != PROVEN for flow in view["flows"] for row in flow["partitions"])
 
 
 def _given_up(patience: Patience, observations: Mapping[str, GroupStatus], unread: Mapping[str, str]) -> bool:
