@@ -110,8 +110,8 @@ bans:
   sample: 1
 ends:
   description:
-    - Log ends of the topics, read after the fence was in force. A partition with an open transaction is missing, because
-      its end moves without a new record.
+    - Log ends of the topics, read after the fence was in force. A partition with an open transaction is missing,
+      because its end moves without a new record.
   returned: with O(log_ends=true), when writing is denied
   type: dict
   sample: {Payments: {"0": 1213}}

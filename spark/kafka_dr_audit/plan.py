@@ -135,7 +135,7 @@ class Topic:
     @property
     def cut_known(self) -> bool:
         """True if the ranges of all partitions begin at a known cut."""
-        starts = [part.start for one in self.partitions for part in (one.source, one.target)]
+        starts = [side.start for partition in self.partitions for side in (partition.source, partition.target)]
         return self.from_cut and None not in starts
 
 

@@ -4,8 +4,8 @@
 """Decide whether only the flow has written to the target since the cut (R48).
 
 The flow begins at the cut and writes each later record of the source at least once, in order. So if the records of both
-logs from the cut on are equal, in order and one to one, no other producer has added a record. Whatever could hide one
-makes it UNKNOWN. docs/correctness.md has the argument.
+logs from the cut on are equal, in order and one to one, no other producer has added a record. What could hide such a
+record makes it UNKNOWN. docs/correctness.md has the argument.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ class SinceCut:
         if empty:
             return f"{empty} offsets since the cut hold no record (transaction markers, aborted or compacted records)"
         if self.records and (self.stored is None or self.stored <= self.source_cut):
-            return f"the flow is not known to have stored progress since the cut, so {self.records} records may not be its own"
+            unclear = f"{self.records} records may not be its own"
+            return f"the flow is not known to have stored progress since the cut, so {unclear}"
         return ""
 
 
@@ -74,16 +75,16 @@ def judge(partitions: Sequence[SinceCut], compacts: bool, reasons: Sequence[str]
 
     ``compacts``: the target is compacted. ``reasons``: why the comparison of the topic is incomplete.
     """
-    foreign = sum(one.foreign for one in partitions)
+    foreign = sum(partition.foreign for partition in partitions)
     if foreign:
         return REFUTED, f"{foreign} records were written to the target since the cut, and the source lacks them"
     if reasons or not partitions:
         return UNKNOWN, reasons[0] if reasons else "its partitions were not compared"
     if compacts:
         return UNKNOWN, "the target is compacted, so a record may have been removed since it was written"
-    doubts = [f"partition {one.partition}: {one.doubt}" for one in partitions if one.doubt]
+    doubts = [f"partition {since.partition}: {since.doubt}" for since in partitions if since.doubt]
     if doubts:
         more = f" and {len(doubts) - _SHOWN} more" if len(doubts) > _SHOWN else ""
         return UNKNOWN, f"{'; '.join(doubts[:_SHOWN])}{more}"
-    records = sum(one.records for one in partitions)
+    records = sum(partition.records for partition in partitions)
     return PROVEN, f"{records} records since the cut are those of the source, in order and once each"

@@ -132,7 +132,7 @@ def _written_by_flow(scope: Scope, compared: Compared | None, unread: Sequence[i
 
 def _since_cut(pair: PartitionPair, compared: Compared) -> SinceCut:
     source, target = (pair.span(name) for name in SIDES)
-    planned = next(one for one in pair.scope.topic.partitions if one.number == pair.partition)
+    planned = next(item for item in pair.scope.topic.partitions if item.number == pair.partition)
     counts: Counter[str] = Counter()
     for item in compared.differences:
         # A record of this partition may lie in another one on the target.
@@ -155,12 +155,12 @@ def _since_cut(pair: PartitionPair, compared: Compared) -> SinceCut:
     )
 
 
-def _whole(found: Sequence[Mapping[str, str]]) -> dict[str, str] | None:
+def _whole(findings: Sequence[Mapping[str, str]]) -> dict[str, str] | None:
     """The worst finding of all topics. None: no topic is compared from a cut."""
-    if not found:
+    if not findings:
         return None
-    verdict = combine(one["verdict"] for one in found)
-    reasons = [one["reason"] for one in found if one["verdict"] == verdict]
+    verdict = combine(finding["verdict"] for finding in findings)
+    reasons = [finding["reason"] for finding in findings if finding["verdict"] == verdict]
     more = f" (and {len(reasons) - 1} more topics)" if len(reasons) > 1 else ""
     return {"verdict": verdict, "reason": f"{reasons[0]}{more}"}
 

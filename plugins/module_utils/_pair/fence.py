@@ -50,10 +50,10 @@ class FenceRequest:
     logins: Mapping[str, Mapping[str, Any]]
     #: Raise an error if the cluster cannot be fenced.
     required: bool
-    #: Return the log ends after the fence is in force.
-    log_ends: bool
     request_timeout: float
     bounds: Bounds
+    #: Return the log ends after the fence is in force.
+    log_ends: bool = False
 
     @property
     def connection(self) -> Mapping[str, Any]:

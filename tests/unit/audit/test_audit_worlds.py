@@ -136,7 +136,8 @@ def audited(world: World) -> dict[str, object]:
     }
     if world.start:
         # Ranks count from the compared range. The log start only shows how many records were deleted before it.
-        scope.spans["source", 0] = replace(scope.spans["source", 0], log_start=world.start)
+        begin = world.start if world.cut is not None else 0
+        scope.spans["source", 0] = replace(scope.spans["source", 0], log_start=world.start, begin=begin)
     pair = level1._pair(scope, 0, *(glance(world, name, watched[name]) for name in ("source", "target")))
     if level1._shifted(pair, CHUNK):
         pair = level1._pair(scope, 0, *(half(world, name, watched[name]) for name in ("source", "target")))
@@ -396,6 +397,21 @@ def test_only_the_flow_wrote_since_the_cut_exactly_if_no_record_is_left_over(
         assert found["verdict"] in ("REFUTED", "UNKNOWN") if altered else found["verdict"] == "REFUTED", found
     else:
         assert found["verdict"] == ("UNKNOWN" if again or equal else "PROVEN"), found
+
+
+@settings(max_examples=100)
+@given(st.integers(1, 60), st.integers(1, 40), st.integers(1, 20), st.sampled_from([400_000, 16]))
+def test_what_the_source_deleted_before_the_cut_hides_no_record_after_it(
+    count: int, deleted: int, foreign: int, budget: int
+) -> None:
+    """The first records after the cut look like some that the source deleted after they were replicated."""
+    log = list(range(count))
+    world = World(log, [*range(10_000, 10_000 + foreign), *log], deleted, budget=budget, cut=deleted + 1)
+    assert audited(world)["written_by_flow"]["verdict"] != "PROVEN"
+    assert "EXPIRED" not in kinds(audited(world))
+    if budget > 2 * (count + foreign):
+        assert audited(world)["written_by_flow"]["verdict"] == "REFUTED"
+    assert audited(World(log, log, deleted, cut=deleted + 1))["written_by_flow"]["verdict"] == "PROVEN"
 
 
 @settings(max_examples=100)

@@ -55,7 +55,8 @@ def last_cut(state: JournalState, topic: str, source: str, target: str, partitio
     by hand or for a topic that joined later, shows where the flow began, and not that no record came before.
     """
     keys = [Partition(topic, number) for number in range(partitions)]
-    newest = next((one for one in reversed(state.cuts) if topic in one["cut"] or topic in one["ends"]), None)
+    cuts = (record for record in reversed(state.cuts) if topic in record["cut"] or topic in record["ends"])
+    newest = next(cuts, None)
     if newest is None or newest.get("disaster") or not newest.get("known", True):
         return None
     if (newest["from"], newest["to"]) != (target, source):

@@ -65,8 +65,6 @@ class StatusRequest:
     groups_on: str
     groups_timeout: float
     groups_stall: float
-    #: Seconds that "replicated" also waits until the flows have stored the offsets of the last records.
-    stored_timeout: float
     #: If an engine does not respond, report its flow as UNKNOWN instead of raising.
     partial: bool
     request_timeout: float
@@ -74,6 +72,8 @@ class StatusRequest:
     barrier_ends: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     #: Alias on which groups outside the inventory are observed twice; "": they are not observed.
     undeclared_on: str = ""
+    #: Seconds that "replicated" also waits until the flows have stored the offsets of the last records.
+    stored_timeout: float = 0.0
 
 
 def status(request: StatusRequest, pair: Pair | None = None) -> Result:
