@@ -400,7 +400,7 @@ def test_only_the_flow_wrote_since_the_cut_exactly_if_no_record_is_left_over(
 
 
 @settings(max_examples=100)
-@given(st.integers(1, 60), st.integers(1, 40), st.integers(1, 20), st.sampled_from([400_000, 16]))
+@given(st.integers(1, 60), st.integers(1, 200), st.integers(1, 100), st.sampled_from([400_000, 16]))
 def test_what_the_source_deleted_before_the_cut_hides_no_record_after_it(
     count: int, deleted: int, foreign: int, budget: int
 ) -> None:
