@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""R48: a move with the policy identity and a continuous one are PROVEN; with one record of another producer they are not.
+"""R48: identity and continuous moves are PROVEN as a whole. With one record of another producer they are not.
 
 The brokers have an authorizer, and each application that writes has a principal and a login.
 """
@@ -132,7 +132,7 @@ def test_a_record_of_another_producer_is_never_proven(pair: Scenario) -> None:
         assert (checks(report)["fence"], report["verdict"]) == ("REFUTED", "REFUTED"), report["checks"]
         assert "after the fence was closed: P Payments-0: 1 offsets" in reason(report, "fence")
         return
-    # A copy of a record that the flow replicates: it cannot be told from one that the flow sent again.
+    # A copy of a record that the flow replicates: it looks like one that the flow sent again.
     report = moved_beside(pair, "failover_cutoff", "B", None)
     assert (checks(report)["fence"], report["verdict"]) == ("UNKNOWN", "UNKNOWN"), report["checks"]
     assert checks(report)["records"] == "PROVEN"

@@ -180,9 +180,9 @@ def _plan(request: AuditRequest) -> tuple[dict[str, Any], dict[str, str], int | 
 def _stored(
     request: AuditRequest, state: JournalState, partitions: Mapping[str, int], passive: str
 ) -> dict[Partition, int]:
-    """Policy identity: the source offsets up to which the flow has stored its progress (exclusive), before the snapshot.
+    """Policy identity: the source offsets up to which the flow has stored its progress (exclusive).
 
-    Waits until it has stored some for each partition with records since the cut, as long as the last records of a
+    Read before the snapshot. Waits until it has stored some for each partition with records since the cut, as long as the last records of a
     snapshot may take. Without an answer of the workers nothing is known, which is no failure of the audit (R48).
     """
     pair = request.pair
