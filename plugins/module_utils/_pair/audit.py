@@ -182,8 +182,9 @@ def _stored(
 ) -> dict[Partition, int]:
     """Policy identity: the source offsets up to which the flow has stored its progress (exclusive).
 
-    Read before the snapshot. Waits until it has stored some for each partition with records since the cut, as long as the last records of a
-    snapshot may take. Without an answer of the workers nothing is known, which is no failure of the audit (R48).
+    Read before the snapshot. Waits until it has stored some for each partition with records since the cut, as long as
+    the last records of a snapshot may take. Without an answer of the workers nothing is known, which is no failure of
+    the audit (R48).
     """
     pair = request.pair
     active = state.active or pair.home
