@@ -17,6 +17,8 @@ from kafka_dr_audit.differences import KINDS
 from kafka_dr_audit.plan import PlannedPartition, PlannedRange, Topic, TopicSide
 from kafka_dr_audit.snapshot import ReadRange, Scope
 from kafka_dr_audit.sole_writer import SinceCut, judge
+from kafka_dr_audit.text import lines
+from kafka_dr_audit.verdict import _whole
 
 #: Source 100 to 105 as 40 to 45 on the target.
 CLEAN = SinceCut(0, source_cut=100, target_cut=40, end=46, records=6, stored=103)
@@ -91,3 +93,22 @@ def test_a_log_is_read_from_the_cut_on_and_must_reach_it() -> None:
     assert spanned(30, 90)[1] == ["P:T-0: the plan begins at 100, but the log ends at 90"]
     # Without a cut, a plan that begins later than the log proves nothing.
     assert "records in between were not compared" in spanned(30, 130, from_cut=False)[1][0]
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "whole"),
+    [
+        (["PROVEN", "PROVEN"], "PROVEN"),
+        # A topic whose cut is unknown leaves the whole unknown.
+        (["PROVEN", "UNKNOWN"], "UNKNOWN"),
+        (["UNKNOWN", "REFUTED"], "REFUTED"),
+    ],
+)
+def test_the_worst_topic_decides_and_is_shown(verdicts: list[str], whole: str) -> None:
+    found = _whole([{"verdict": verdict, "reason": f"{verdict} here"} for verdict in verdicts])
+    assert found is not None
+    assert found["verdict"] == whole
+    document: dict[str, Any] = {"verdict": "PROVEN", "pair": "B-P", "records": {"source": 9}, "topics": []}
+    shown = lines({**document, "written_by_flow": found, "not_checked": []})
+    assert shown[1].startswith(f"  {whole:<8} only the flow has written since the cut: {whole} here")
+    assert len(lines({**document, "written_by_flow": _whole([]), "not_checked": []})) == 1
