@@ -52,7 +52,9 @@ options:
     type: bool
     default: false
   settle:
-    description: Seconds that the last records of a snapshot may take to arrive while producers write.
+    description:
+      - Seconds that the last records of a snapshot may take to arrive while producers write.
+      - With the policy V(identity), also the seconds that the flow may take to store its progress before the snapshot.
     type: float
     default: 30.0
   sample:

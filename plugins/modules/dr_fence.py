@@ -55,6 +55,12 @@ options:
         O(state=open), also if this account may not list ACLs.
     type: bool
     default: false
+  log_ends:
+    description:
+      - Whether O(state=fenced) returns the log ends of the topics after the fence is in force. A later record is one
+        that the fence did not keep out.
+    type: bool
+    default: false
 attributes:
   check_mode:
     support: full
@@ -102,6 +108,13 @@ bans:
   returned: when the module has read the cluster
   type: int
   sample: 1
+ends:
+  description:
+    - Log ends of the topics, read after the fence was in force. A partition with an open transaction is missing,
+      because its end moves without a new record.
+  returned: with O(log_ends=true), when writing is denied
+  type: dict
+  sample: {Payments: {"0": 1213}}
 """
 
 from ansible.module_utils.basic import AnsibleModule
@@ -128,6 +141,7 @@ SPEC = ArgumentSpec(
         "state": {"type": "str", "choices": ["fenced", "open"], "default": "fenced"},
         "logins": {"type": "dict", "default": {}},
         "required": {"type": "bool", "default": False},
+        "log_ends": {"type": "bool", "default": False},
     }
 ).merge(pair_option(), wait_options(), guard_options())
 
@@ -141,6 +155,7 @@ def work(module: AnsibleModule) -> Result:
         principals=params["principals"],
         logins=params["logins"],
         required=params["required"],
+        log_ends=params["log_ends"],
         request_timeout=params["request_timeout"],
         bounds=bounds_of(params),
     )

@@ -60,6 +60,13 @@ options:
         consumers. With V(0), only O(groups_timeout) applies.
     type: float
     default: 10.0
+  stored_timeout:
+    description:
+      - Seconds that O(wait_for=replicated) waits, after everything is replicated, until the flows have stored the
+        offsets of the last records. Only these offsets prove that a partition is drained. The task does not fail
+        without them.
+    type: float
+    default: 0.0
   barrier_ends:
     description: Log ends at a barrier, by topic and partition, for RV(written_after).
     type: dict
@@ -263,6 +270,7 @@ SPEC = ArgumentSpec(
         "groups_on": {"type": "str"},
         "groups_timeout": {"type": "float", "default": 60.0},
         "groups_stall": {"type": "float", "default": 10.0},
+        "stored_timeout": {"type": "float", "default": 0.0},
         "barrier_ends": {"type": "dict", "default": {}},
         "undeclared_on": {"type": "str", "default": ""},
         "partial": {"type": "bool", "default": False},
@@ -285,6 +293,7 @@ def work(module: AnsibleModule) -> Result:
             groups_on=params["groups_on"] or "",
             groups_timeout=params["groups_timeout"],
             groups_stall=params["groups_stall"],
+            stored_timeout=params["stored_timeout"],
             partial=params["partial"],
             barrier_ends=params["barrier_ends"],
             undeclared_on=params["undeclared_on"],

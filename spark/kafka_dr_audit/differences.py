@@ -82,8 +82,14 @@ class Edge:
     """Facts about one side of a partition that explain which records may be missing there."""
 
     start: int = 0  # log start offset
+    begin: int = 0  # where the compared range begins by plan
     expires: bool = False  # True: the topic's retention explains a log start offset above 0
     compacts: bool = False
+
+    @property
+    def deleted(self) -> int:
+        """Number of offsets that were deleted from the head of the compared range."""
+        return max(0, self.start - self.begin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,7 +400,7 @@ def _counterparts(left: list[_One], right: list[_One], rules: Rules) -> Iterator
     if len(left) == len(right):
         yield from zip(left, right, strict=True)
         return
-    if left and right and left[0].at_head and (right[0].region.source.start or right[0].region.target.start):
+    if left and right and left[0].at_head and (right[0].region.source.deleted or right[0].region.target.deleted):
         # Retention removed the head of one side, so match the records backward from the first equal record.
         length = min(len(left), len(right))
         yield from zip(left[-length:], right[-length:], strict=True)
@@ -433,7 +439,7 @@ def _left_over(one: _One, rules: Rules) -> Difference:
         return _difference(ERRANT, one, None)
     if beyond or (rules.mode == "online" and one.at_tail):
         return _difference(NOT_YET, one, None)
-    if one.at_head and region.target.start > int(region.left.rank[one.index]):
+    if one.at_head and region.target.deleted > int(region.left.rank[one.index]):
         why = "its retention explains it" if region.target.expires else "its retention does not explain it"
         return _difference(EXPIRED, one, None, f"the target's log begins at {region.target.start}; {why}")
     return _difference(LOST, one, None)
@@ -458,7 +464,7 @@ def _added(one: _One, rules: Rules, head: _Head) -> Difference:
     if word in head.whole:
         return _difference(DUPLICATE, None, one)
     # A log that lost n offsets from its head lacks at most n of the records at the head of the other log.
-    if one.at_head and region.source.start > len(head.contents):
+    if one.at_head and region.source.deleted > len(head.contents):
         head.whole.add(word)
         head.contents.add(content)
         return _difference(EXPIRED, None, one, f"the source's log begins at {region.source.start}")

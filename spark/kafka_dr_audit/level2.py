@@ -366,11 +366,11 @@ def _bulks(pair: PartitionPair, gaps: Mapping[str, tuple[int, int] | None], head
         if gap:
             stamps += [int(chunks.oldest[begin:end].min()), int(chunks.newest[begin:end].max())]
     kind = None
-    starts = {name: pair.span(name).log_start for name in SIDES}
+    deleted = {name: pair.span(name).deleted for name in SIDES}
     if gaps["source"] and not gaps["target"]:
-        kind = EXPIRED if head and starts["target"] >= facts["source_records"] else LOST
+        kind = EXPIRED if head and deleted["target"] >= facts["source_records"] else LOST
         kind = NOT_YET if kind == LOST and tail and pair.scope.topic.mode == "online" else kind
-    elif gaps["target"] and not gaps["source"] and head and starts["source"] >= facts["target_records"]:
+    elif gaps["target"] and not gaps["source"] and head and deleted["source"] >= facts["target_records"]:
         kind = EXPIRED
     return [Bulk(kind, pair.partition, oldest=min(stamps), newest=max(stamps), **facts)]
 
@@ -473,7 +473,8 @@ def _region(spec: Spec, left: Records, right: Records) -> Region:
 
 def _edge(pair: PartitionPair, name: str) -> Edge:
     topic: TopicDescription = getattr(pair.scope, name)
-    return Edge(pair.span(name).log_start, topic.expires, topic.compacts)
+    span = pair.span(name)
+    return Edge(span.log_start, span.begin, topic.expires, topic.compacts)
 
 
 def _searched(

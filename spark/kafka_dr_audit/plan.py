@@ -71,6 +71,7 @@ class PlannedPartition:
     source: PlannedRange
     target: PlannedRange
     replicated: int | None  # source offset before which the flow reports that it replicated everything; None: unknown
+    stored: int | None = None  # source offset up to which the flow had stored its progress; None: none or unknown
 
 
 @dataclass(frozen=True)
@@ -122,11 +123,20 @@ class Topic:
     accept: tuple[str, ...]
     partitions: tuple[PlannedPartition, ...]
     committed_offsets: tuple[CommittedOffsets, ...]
+    #: True: both ranges begin at the cut of the last move, and since then only the flow may have written to the target
+    #: (R50). Another topic pair compares the records before the cut. Ranges without a start: the cut is unknown.
+    from_cut: bool = False
 
     @property
     def partition_numbers(self) -> list[int]:
         """The numbers of all partitions."""
         return [partition.number for partition in self.partitions]
+
+    @property
+    def cut_known(self) -> bool:
+        """True if the ranges of all partitions begin at a known cut."""
+        starts = [side.start for partition in self.partitions for side in (partition.source, partition.target)]
+        return self.from_cut and None not in starts
 
 
 @dataclass(frozen=True)
@@ -249,6 +259,7 @@ def _topic(node: _Node, clusters: Mapping[str, Cluster]) -> Topic:
         accept,
         partitions,
         committed_offsets,
+        node.value("from_cut", bool, False),
     )
     node.finish()
     return topic
@@ -269,6 +280,7 @@ def _partition(node: _Node) -> PlannedPartition:
         _range(node.node("source")),
         _range(node.node("target")),
         node.value("replicated", int, None),
+        node.value("stored", int, None),
     )
     node.finish()
     return partition

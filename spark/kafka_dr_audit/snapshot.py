@@ -27,6 +27,13 @@ class ReadRange:
     end: int
     border: int
     log_start: int
+    #: Where the plan begins.
+    begin: int = 0
+
+    @property
+    def deleted(self) -> int:
+        """Number of offsets that were deleted from the head of the range."""
+        return max(0, self.log_start - self.begin)
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +47,8 @@ class Scope:
     reasons: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     spans: dict[tuple[str, int], ReadRange] = field(default_factory=dict)  # by ("source" | "target", partition)
+    #: Partitions of the target with an open transaction at the snapshot.
+    unstable: set[int] = field(default_factory=set)
 
     @property
     def readable(self) -> bool:
@@ -132,9 +141,9 @@ def _expired_unreplicated(scope: Scope) -> None:
     """Add a reason for UNKNOWN if a replica is empty and its source log has lost its head, which is unknown (R20)."""
     for partition in scope.topic.partitions:
         source, target = (scope.spans[name, partition.number] for name in SIDES)
-        if source.log_start > 0 and target.end == 0 and not scope.topic.baseline:
+        if source.deleted and target.end == target.begin and not scope.topic.baseline:
             scope.reasons.append(
-                f"partition {partition.number}: {source.log_start} offsets expired, and none was ever replicated"
+                f"partition {partition.number}: {source.deleted} offsets expired, and none was ever replicated"
             )
 
 
@@ -173,6 +182,8 @@ def _measure(scopes: list[Scope], name: str, brokers: Mapping[str, Brokers]) -> 
                 place = (side.topic, partition.number)
                 planned: PlannedRange = getattr(partition, name)
                 scope.spans[name, partition.number] = _span(scope, side, place, planned, starts[place], ends[place])
+                if name == "target" and written[place] > ends[place]:
+                    scope.unstable.add(partition.number)
                 if scope.topic.mode != "online" and not side.live and written[place] > ends[place]:
                     scope.reasons.append(
                         f"{side}-{place[1]}: a transaction is open at {ends[place]}, so "
@@ -186,10 +197,13 @@ def _span(
     where = f"{side}-{place[1]}"
     begin = start if planned.start is None else planned.start
     border = end if planned.end is None else planned.end
-    if begin > start and not scope.topic.baseline:
+    if begin > start and not scope.topic.baseline and not scope.topic.cut_known:
         scope.reasons.append(
             f"{where}: the plan begins at {begin}, the log at {start}; the records in between were not compared"
         )
+    if begin > end:
+        scope.reasons.append(f"{where}: the plan begins at {begin}, but the log ends at {end}")
+    planned_start = planned.start or 0
     if begin < start:
         scope.notes.append(f"{where}: the log began at {begin} when the plan was made, now at {start}")
         begin = start
@@ -197,4 +211,4 @@ def _span(
         scope.reasons.append(f"{where}: the plan ends at {border}, the log at {end}")
         border = max(begin, end)
     last = border if side.live else end
-    return ReadRange(begin, max(begin, last), max(begin, border), start)
+    return ReadRange(begin, max(begin, last), max(begin, border), start, planned_start)

@@ -74,6 +74,9 @@ def lines(document: dict[str, Any]) -> list[str]:
                 f"    {item['judged']:<8} group {item['group']}, partition {item['partition']}: {item['verdict']}"
                 f" ({item['reason']})"
             )
+    if document["written_by_flow"]:
+        written = document["written_by_flow"]
+        text.append(f"  {written['verdict']:<8} only the flow has written since the cut: {written['reason']}")
     text += [f"  not checked: {item}" for item in document["not_checked"]]
     return text
 

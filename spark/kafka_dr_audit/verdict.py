@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from . import differences as d
+from . import sole_writer
 from .alignment import Same
 from .committed_offsets import EXACT, NONE, REREAD, SKIP, Judged, Map, SecondCopy, judge
 from .level1 import PartitionPair
@@ -17,6 +19,7 @@ from .level2 import Bulk, Compared
 from .plan import SIDES, VERDICTS, AuditPlan, CommittedOffsets
 from .resends import Doubled, unexplained
 from .snapshot import Scope
+from .sole_writer import SinceCut
 
 SCHEMA = "switchback.kafka_dr/audit/2"
 PROVEN, REFUTED, UNKNOWN = VERDICTS
@@ -71,6 +74,7 @@ def result(
         "partial": False,
         **facts,
         "topics": topics,
+        "written_by_flow": _whole([topic["written_by_flow"] for topic in topics if topic["written_by_flow"]]),
         "not_checked": sorted({text for topic in topics for text in topic["not_checked"]}),
     }
 
@@ -107,9 +111,58 @@ def _topic(scope: Scope, compared: Compared | None, unread: Sequence[int], sampl
         "notes": scope.notes,
         "not_checked": _not_checked(scope, compared, committed_offsets),
         "classes": classes,
+        "written_by_flow": _written_by_flow(scope, compared, unread) if topic.from_cut else None,
         "committed_offsets": committed_offsets,
         "partitions": [_partition(pair, compared) for pair in compared.pairs] if compared else [],
     }
+
+
+def _written_by_flow(scope: Scope, compared: Compared | None, unread: Sequence[int]) -> dict[str, str]:
+    """Has only the flow written to the target since the cut? (R50)"""
+    reasons = [] if scope.topic.cut_known else ["the cut of the last move is unknown"]
+    reasons += [*scope.reasons, *(["some offsets hold no readable records"] if unread else [])]
+    pairs = compared.pairs if compared else []
+    reasons += _unsettled(compared) if compared else ["the topic could not be compared"]
+    if compared and len(pairs) < len(scope.topic.partitions):
+        reasons.append("some partitions were not compared")
+    compacts = bool(scope.target and scope.target.compacts)
+    verdict, reason = sole_writer.judge([_since_cut(pair, compared) for pair in pairs if compared], compacts, reasons)
+    return {"verdict": verdict, "reason": f"{scope.topic.name}: {reason}"}
+
+
+def _since_cut(pair: PartitionPair, compared: Compared) -> SinceCut:
+    source, target = (pair.span(name) for name in SIDES)
+    planned = next(item for item in pair.scope.topic.partitions if item.number == pair.partition)
+    counts: Counter[str] = Counter()
+    for item in compared.differences:
+        # A record of this partition may lie in another one on the target.
+        for number in {item.partition, item.target_partition} - {None}:
+            counts[item.kind] += number == pair.partition
+    for bulk in compared.bulks:
+        if bulk.partition == pair.partition:
+            counts[bulk.kind or UNCLASSIFIED] += max(bulk.source_records, bulk.target_records)
+    return SinceCut(
+        pair.partition,
+        source.begin,
+        target.begin,
+        target.border,
+        pair.target.chunks.total,
+        min(target.deleted, target.border - target.begin),
+        pair.partition in pair.scope.unstable,
+        planned.stored,
+        pair.partition in compared.narrow,
+        counts,
+    )
+
+
+def _whole(findings: Sequence[Mapping[str, str]]) -> dict[str, str] | None:
+    """The worst finding of all topics. None: no topic is compared from a cut."""
+    if not findings:
+        return None
+    verdict = combine(finding["verdict"] for finding in findings)
+    reasons = [finding["reason"] for finding in findings if finding["verdict"] == verdict]
+    more = f" (and {len(reasons) - 1} more topics)" if len(reasons) > 1 else ""
+    return {"verdict": verdict, "reason": f"{reasons[0]}{more}"}
 
 
 def _unsettled(compared: Compared) -> list[str]:
@@ -137,7 +190,7 @@ def _not_checked(scope: Scope, compared: Compared | None, committed_offsets: Seq
     texts = []
     if scope.readable and not scope.timestamps:
         texts.append(f"{scope.topic.name}: timestamps, because one topic overwrites them (LogAppendTime)")
-    gone = sum(span.log_start for (name, _other), span in scope.spans.items() if name == "source")
+    gone = sum(span.deleted for (name, _other), span in scope.spans.items() if name == "source")
     if gone:
         texts.append(f"{scope.topic.name}: records that the source deleted from the heads of its logs ({gone} offsets)")
     if scope.topic.baseline:

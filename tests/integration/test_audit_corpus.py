@@ -89,6 +89,23 @@ class Case:
     judged: list[tuple[str, int]] = field(default_factory=list)
     alter: Callable[[dict[str, Any]], None] = lambda topic: None  # A last change of the plan.
     reason: str = ""
+    written: tuple[str, str] | None = None  # Whether only the flow wrote since the cut (R50): verdict and reason.
+
+
+CUT = 100
+
+
+def since_the_cut(topic: dict[str, Any]) -> None:
+    """Both logs are compared from the cut on, and the flow has stored its progress."""
+    topic["from_cut"] = True
+    for partition in topic["partitions"]:
+        partition["source"]["start"] = partition["target"]["start"] = CUT
+        partition["stored"] = CUT + 50
+
+
+def never_stored(topic: dict[str, Any]) -> None:
+    since_the_cut(topic)
+    topic["partitions"][1]["stored"] = CUT
 
 
 def standing(source: int | None, target: int | None, truth: str = "source", partition: int = 1) -> dict[str, Any]:
@@ -336,7 +353,45 @@ DAMAGED = {
         source=in_one(untimed),
     ),
 }
+FOREIGN: Record = (b"k", b"from elsewhere", None, NOW + 7)
+DAMAGED |= {
+    "cut-foreign": Case(
+        in_one(lambda log: [*log[:200], FOREIGN, *log[200:]]),
+        {"FOREIGN": 1},
+        alter=since_the_cut,
+        written=("REFUTED", "1 records were written to the target since the cut"),
+    ),
+    # The source has deleted its records before the cut: at the head of a whole log it would be one of those.
+    "cut-foreign-first": Case(
+        in_one(lambda log: [*log[:CUT], FOREIGN, *log[CUT:]]),
+        {"FOREIGN": 1},
+        delete={"source": {1: 80}},
+        alter=since_the_cut,
+        written=("REFUTED", "1 records were written to the target since the cut"),
+    ),
+    # A record from before the cut was written again. In the whole log it would be a second copy.
+    "cut-old-again": Case(
+        in_one(lambda log: [*log, log[3]]),
+        {"FOREIGN": 1},
+        alter=since_the_cut,
+        written=("REFUTED", "1 records were written to the target since the cut"),
+    ),
+}
 HEALTHY = {
+    "cut-equal": Case(alter=since_the_cut, written=("PROVEN", "900 records since the cut")),
+    "cut-deleted-before": Case(
+        delete={"source": {1: 80}, "target": {1: 60}}, alter=since_the_cut, written=("PROVEN", "900 records")
+    ),
+    "cut-twice": Case(
+        in_one(lambda log: log[:201] + log[200:]),
+        {"DUPLICATE": 1},
+        alter=since_the_cut,
+        written=("UNKNOWN", "partition 1: 1 DUPLICATE since the cut"),
+    ),
+    "cut-aborted": Case(
+        aborted={"target": 5}, alter=since_the_cut, written=("UNKNOWN", "6 offsets since the cut hold no record")
+    ),
+    "cut-never-stored": Case(alter=never_stored, written=("UNKNOWN", "so 300 records may not be its own")),
     "salvaged": Case(in_one(lambda log: [salvaged(log[n], n) if n > 380 else log[n] for n in range(len(log))])),
     "equal": Case(
         committed_offsets=[standing(50, 50), standing(RECORDS, RECORDS), standing(50, 50, "target")],
@@ -569,6 +624,9 @@ def test_each_case_has_its_verdict_and_its_kind(report: dict[str, Any], name: st
         "committed_offsets"
     ]
     assert case.reason in " ".join(found["reasons"])
+    written = found["written_by_flow"]
+    assert (written and written["verdict"]) == (case.written and case.written[0]), written
+    assert not case.written or case.written[1] in written["reason"]
     if case.at:
         (item,) = found["classes"]
         (one,) = item["sample"]

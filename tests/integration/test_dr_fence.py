@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_fence, kafka_acl, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module, warned
@@ -75,6 +76,25 @@ def test_a_fence_is_closed_and_opened_and_only_its_own_acls_are_removed(secure_l
     assert (opened["changed"], opened["fenced"]) == (True, False)
     assert fence("open")["changed"] is False
     assert listed(secure_lab, who) == ["deny write Elsewhere"]
+
+
+def test_the_log_ends_are_those_after_the_fence_is_in_force(secure_lab: Lab, fence: Run) -> None:
+    """R50: the end of a partition with an open transaction moves without a record, so it is no evidence."""
+    login = {**secure_lab.client("admin"), "bootstrap.servers": base(secure_lab)["bootstrap_servers"]}
+    plain, transactional = Producer(login), Producer({**login, "transactional.id": uuid.uuid4().hex})
+    assert "ends" not in fence()
+    before = fence(log_ends=True)["ends"]
+    plain.produce("Fenced", b"1", partition=0)
+    assert plain.flush(30) == 0
+    after = fence(log_ends=True)["ends"]
+    assert (after["Fenced"]["0"], after["Fenced.too"]) == (before["Fenced"]["0"] + 1, before["Fenced.too"])
+    assert "ends" not in fence(log_ends=True, check=True)
+    transactional.init_transactions(30)
+    transactional.begin_transaction()
+    transactional.produce("Fenced.too", b"2", partition=0)
+    assert transactional.flush(30) == 0
+    assert fence(log_ends=True)["ends"] == {"Fenced": after["Fenced"]}
+    transactional.abort_transaction(30)
 
 
 def test_other_acls_that_deny_writes_are_reported_and_kept(

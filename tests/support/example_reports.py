@@ -74,6 +74,7 @@ def cutover(**parts: Any) -> Document:
             "groups": {"verdict": "UNKNOWN", "reason": "no members yet"},
         },
         "late_writes": [],
+        "one_log": False,
         "settled": [{"topic": "T", "partition": 0, "drained": "PROVEN", "reason": ""}],
         "audit": None,
         "failure": None,

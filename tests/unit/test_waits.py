@@ -451,7 +451,7 @@ def _groups_after_a_rebalance(trial: Trial) -> Any:
 def _replicated(trial: Trial) -> Any:
     pair = pair_of(trial)
     trial.replace("observe_flows", [])
-    request = stub(bounds=BOUNDS, groups_on="", groups_timeout=10.0, groups_stall=5.0)
+    request = stub(bounds=BOUNDS, groups_on="", groups_timeout=10.0, groups_stall=5.0, stored_timeout=0.0)
     return trial.module._wait_replicated(pair, request)
 
 
@@ -757,6 +757,13 @@ def _fenced(trial: Trial) -> Any:
     trial.replace("_asked_as", False)
     request = stub(asked={"User:a": {}}, bounds=BOUNDS)
     return trial.module._answers(KAFKA, stub(effect_seconds=BOUNDS.timeout), request, wanted=False)
+
+
+@wait("flow", "_pair/audit.py:_await_progress")
+def _progress_since_the_cut(trial: Trial) -> Any:
+    state = stub(last_replicated_offset={ONE: 5})
+    pair = stub(engine=stub(observe=trial.observing(state)))
+    return trial.module._await_progress(pair, ("B", "P"), {ONE: 5}, BOUNDS)
 
 
 @wait("flow", "_pair/offsets/translation.py:Translation._observe_drained")

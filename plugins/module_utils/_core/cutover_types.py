@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-__all__ = ["CUTOVER_TYPES", "CutoverType", "as_variables", "needs_source"]
+__all__ = ["CUTOVER_TYPES", "CutoverType", "as_variables", "needs_source", "watches_left"]
 
 _PRODUCERS, _CONSUMERS = ("producer",), ("consumer",)
 _READERS, _WRITERS = ("processor", "consumer"), ("producer", "processor")
@@ -118,6 +118,11 @@ def needs_source(name: Any) -> bool:
     """Whether a cutover of the type ``name`` needs the cluster being left; an unknown type does."""
     kind = CUTOVER_TYPES.get(name) if isinstance(name, str) else None
     return kind is None or kind.needs_source
+
+
+def watches_left(name: str) -> bool:
+    """Whether a cutover of the type ``name`` allows no write on the cluster being left after its barrier."""
+    return CUTOVER_TYPES[name].watches_left
 
 
 def as_variables() -> dict[str, dict[str, Any]]:

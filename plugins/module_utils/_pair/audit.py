@@ -22,17 +22,21 @@ from typing import Any
 
 from .._core.errors import DrError
 from .._core.flows.pair_spec import PairSpec
-from .._core.inventory.audit_plan import AuditRules, audit_plan, cluster_part
+from .._core.inventory.audit_plan import AuditRules, audit_plan, cluster_part, last_cut
+from .._core.journal.state import JournalState
 from .._core.partition import Partition
 from .._core.reports.steps import audit_steps
 from .._core.verdict import UNKNOWN
+from .._core.waiting import Bounds, wait_until
 from .._files import write_whole
 from .._kafka.client import Kafka
-from .._kafka.topics import describe, known_ranges
+from .._kafka.records import has_data
+from .._kafka.topics import describe, known_ranges, log_ranges
 from .._module import Result
 from .._process import is_alive, myself
 from .connections.clusters import connect_pair
 from .journal.copies import read_state
+from .observation.pair import Pair
 
 __all__ = ["AuditRequest", "SparkSettings", "audit"]
 
@@ -172,8 +176,50 @@ def _plan(request: AuditRequest) -> tuple[dict[str, Any], dict[str, str], int | 
     state = read_state(kafka, pair)
     passive = next(alias for alias in pair.clusters if alias != (state.active or pair.home))
     steps = audit_steps(pair.name, passive, request.run_on) if request.run_on else {}
-    plan = {**audit_plan(pair, request.rules, state, parts, found), "next": steps}
+    stored = _stored(request, state, found, passive)
+    plan = {**audit_plan(pair, request.rules, state, parts, found, stored), "next": steps}
     return plan, environment, _records(kafka, pair)
+
+
+def _stored(
+    request: AuditRequest, state: JournalState, partitions: Mapping[str, int], passive: str
+) -> dict[Partition, int]:
+    """Policy identity: the source offsets up to which the flow has stored its progress (exclusive).
+
+    Read before the snapshot. Waits until it has stored some for each partition with records since the cut, as long as
+    the last records of a snapshot may take. Without an answer of the workers nothing is known, which is no failure of
+    the audit (R50).
+    """
+    pair = request.pair
+    active = state.active or pair.home
+    cuts = {
+        key: offset
+        for topic in pair.topics
+        if pair.naming.flows_write_originals and (cut := last_cut(state, topic, active, passive, partitions[topic]))
+        for key, offset in cut.source.items()
+    }
+    if not cuts:
+        return {}
+    with suppress(DrError):
+        observed = Pair(pair, [(active, passive)], request.timeout)
+        logs = log_ranges(observed.kafka[active], cuts)
+        spans = {key: (max(cuts[key], start), end) for key, (start, end) in logs.items() if end > cuts[key]}
+        written = [key for key, data in has_data(observed.kafka[active], spans).items() if data is not False]
+        wanted = {key: cuts[key] for key in written}
+        offsets = _await_progress(observed, (active, passive), wanted, Bounds(request.spark.settle, 1.0))
+        return {key: offsets[key] + 1 for key in cuts if key in offsets}
+    return {}
+
+
+def _await_progress(
+    pair: Pair, flow: tuple[str, str], wanted: Mapping[Partition, int], bounds: Bounds
+) -> Mapping[Partition, int]:
+    """Return the flow's stored offsets, as soon as they have reached ``wanted``, or those at the end of the wait."""
+    return wait_until(
+        lambda: pair.engine.observe(*flow).last_replicated_offset,
+        lambda stored: all(stored.get(key, -1) >= offset for key, offset in wanted.items()),
+        bounds,
+    ).state
 
 
 def _records(kafka: Mapping[str, Kafka], pair: PairSpec) -> int | None:

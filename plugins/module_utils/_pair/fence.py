@@ -21,10 +21,13 @@ from typing import Any
 from .._core.changes import Change, Outcome
 from .._core.errors import DrError
 from .._core.flows.pair_spec import PairSpec
+from .._core.offsets.tenures import nested
+from .._core.partition import Partition
 from .._core.resources.acl import Acl, bans, failure_of, plan, write_bans
 from .._core.waiting import Bounds, wait_until
 from .._kafka.acls import AclStore, KafkaAcls
 from .._kafka.client import Kafka
+from .._kafka.topics import describe, log_ends, log_ranges
 from .._module import Result
 from .connections.engines import open_pair
 
@@ -49,6 +52,8 @@ class FenceRequest:
     required: bool
     request_timeout: float
     bounds: Bounds
+    #: Return the log ends after the fence is in force.
+    log_ends: bool = False
 
     @property
     def connection(self) -> Mapping[str, Any]:
@@ -130,8 +135,20 @@ def _close(kafka: Kafka, store: AclStore, request: FenceRequest, check: bool) ->
     rest = f"; not verified: {', '.join(silent)}" if silent else ""
     reason = f"writing is denied to {_count(request)}, verified by the broker for {len(asked)} of them{rest}"
     # Without any ACL there is no fence.
-    extra = {"fenced": bool(listed), "proven": bool(listed) and not silent, "reason": reason, "bans": len(listed)}
+    extra: dict[str, Any] = {"fenced": bool(listed), "proven": bool(listed) and not silent}
+    extra |= {"reason": reason, "bans": len(listed)}
+    if request.log_ends:
+        extra["ends"] = nested(_still_ends(kafka, request.pair.topics))
     return Result(outcomes, extra)
+
+
+def _still_ends(kafka: Kafka, topics: Sequence[str]) -> dict[Partition, int]:
+    """The log ends, without those of partitions with an open transaction: its marker moves them (R50)."""
+    counts = {name: state.partitions for name, state in describe(kafka, topics).items() if state is not None}
+    keys = [Partition(name, number) for name, count in counts.items() for number in range(count)]
+    # In this order, so that a record in between makes them differ.
+    stable = log_ranges(kafka, keys)
+    return {key: end for key, end in log_ends(kafka, keys).items() if end == stable[key][1]}
 
 
 def _apply(

@@ -164,6 +164,11 @@ def test_a_record_in_another_partition_is_misplaced() -> None:
             {"EXPIRED": 10, "CORRUPT": 1},
         ),
         ({"source": Edge(start=40)}, [], LOG, {"EXPIRED": 40}),
+        # What was deleted before the compared range explains nothing in it (R50).
+        ({"source": Edge(start=70, begin=100)}, LOG[1:], LOG, {"FOREIGN": 1}),
+        ({"target": Edge(start=70, begin=100)}, LOG, LOG[1:], {"LOST": 1}),
+        ({"source": Edge(start=101, begin=100)}, LOG[1:], LOG, {"EXPIRED": 1}),
+        ({"target": Edge(start=101, begin=100)}, LOG, LOG[1:], {"EXPIRED": 1}),
     ],
 )
 def test_only_records_below_a_log_start_have_expired(edges, left, right, expected) -> None:

@@ -17,6 +17,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pa
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory import audit_plan
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.parsed_values import AUDIT_KINDS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.state import JournalState, Run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from kafka_dr_audit import plan
 from kafka_dr_audit.audit import _advised
 from kafka_dr_audit.differences import KINDS
@@ -203,7 +204,7 @@ STATE: dict[str, Any] = {
 CLUSTERS = {alias: {"cluster_id": alias, "bootstrap_servers": f"{alias}:9092"} for alias in ("P", "B")}
 
 
-def written(pair: dict[str, Any] | None = None, state: dict[str, Any] | None = None) -> plan.AuditPlan:
+def written(pair: dict[str, Any] | None = None, state: dict[str, Any] | None = None, **more: Any) -> plan.AuditPlan:
     """The plan as the audit reads it: a plan that it refuses fails here."""
     known = {**PAIR, **(pair or {})}
     rules = audit_plan.AuditRules(**{key: known.pop(key) for key in ("guarantee", "accept", "fresh")})
@@ -211,7 +212,7 @@ def written(pair: dict[str, Any] | None = None, state: dict[str, Any] | None = N
     ran = facts["run"]
     facts["run"] = ran and Run(ran["id"], 7, "cutoff", "P", "B", "default", None, 0.0, False, {})
     spec = PairSpec.of({"clusters": CLUSTERS, **known})
-    document = audit_plan.audit_plan(spec, rules, JournalState(**facts), CLUSTERS, {"Payments": 1})
+    document = audit_plan.audit_plan(spec, rules, JournalState(**facts), CLUSTERS, {"Payments": 1}, **more)
     return plan.parse(json.loads(json.dumps(document)), {})
 
 
@@ -250,6 +251,52 @@ def test_an_identity_pair_is_compared_now_and_at_the_ends_of_the_last_move() -> 
     assert (then.source.live, then.target.live) == (True, True)
     assert (then.partitions[0].source.end, then.partitions[0].target.end) == (12, 11)
     assert then.committed_offsets == (plan.CommittedOffsets("g", 0, "source", 10, 3),)
+
+
+CUT = {"from": "P", "to": "B", "ends": {"Payments": {"0": 12}}, "cut": {"Payments": {"0": 11}}, "resumed": None}
+OLDER = {**CUT, "from": "B", "to": "P"}
+
+
+def online(cuts: list[dict[str, Any]], **more: Any) -> plan.Topic:
+    """The topic pair that is compared as of now, of a pair with the policy identity that moved from P to B."""
+    left = {"P": {name: CUT[name] for name in ("ends", "cut")}}
+    now, _then = written({**PAIR, "policy": "identity"}, {**STATE, "left": left, "cuts": cuts}, **more).topics
+    return now
+
+
+def test_since_the_cut_an_identity_pair_is_compared_separately() -> None:
+    """R50: with the records before it, a record that was written again on P looks like one that the flow sent twice."""
+    now = online([OLDER, CUT], stored={Partition("Payments", 0): 14})
+    assert (now.from_cut, now.cut_known) == (True, True)
+    (partition,) = now.partitions
+    assert (partition.source, partition.target) == (plan.PlannedRange(11, None), plan.PlannedRange(12, None))
+    assert partition.stored == 14
+    assert online([CUT]).partitions[0].stored is None
+
+
+@pytest.mark.parametrize(
+    "cuts",
+    [
+        [],
+        [{**CUT, "disaster": True}],
+        # Found by content: after a move by hand, or for a topic that joined later.
+        [CUT, {**OLDER, "known": False}],
+        [CUT, OLDER],
+        [{**CUT, "cut": {"Payments": {}}}],
+        [{**CUT, "ends": {"Other": {"0": 1}}}],
+    ],
+)
+def test_without_the_cut_of_a_cutover_an_identity_pair_is_compared_as_a_whole(cuts: list[dict[str, Any]]) -> None:
+    now = online(cuts)
+    assert (now.from_cut, now.cut_known) == (True, False)
+    assert now.partitions[0].source == now.partitions[0].target == plan.PlannedRange(None, None)
+
+
+def test_only_the_flow_away_from_the_applications_writes_alone() -> None:
+    assert [topic.from_cut for topic in written().topics] == [False, False]
+    left = {"P": {name: CUT[name] for name in ("ends", "cut")}}
+    topics = written({**PAIR, "policy": "identity"}, {**STATE, "left": left, "cuts": [CUT]}).topics
+    assert [topic.from_cut for topic in topics] == [True, False]
 
 
 def test_an_identity_pair_that_never_moved_has_one_direction() -> None:

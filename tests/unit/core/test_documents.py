@@ -127,9 +127,13 @@ def test_metrics_that_cannot_be_written_are_a_plain_error(tmp_path: Path) -> Non
 
 def test_a_fence_counts_only_if_every_writing_application_has_a_principal() -> None:
     found = {"fenced": True, "proven": True, "reason": "WRITE is denied", "changed": True}
-    assert fence_result(found, []) == {"fenced": True, "proven": True, "reason": "WRITE is denied"}
+    ends = {"Payments": {"0": 9}}
+    denied = {"fenced": True, "proven": True, "reason": "WRITE is denied"}
+    assert fence_result(found, []) == {**denied, "ends": {}}
+    assert fence_result({**found, "ends": ends}, []) == {**denied, "ends": ends}
     reason = "WRITE is denied; without a principal: api, job"
-    assert fence_result(found, ["api", "job"]) == {"fenced": False, "proven": False, "reason": reason}
+    left_open = {"fenced": False, "proven": False, "reason": reason, "ends": {}}
+    assert fence_result(found, ["api", "job"]) == left_open
 
 
 def test_a_fence_that_could_not_be_read_is_open_and_no_fence_is_none() -> None:

@@ -81,6 +81,7 @@ def facts(**parts: Any) -> dict[str, Any]:
         "departure": [DEPARTED, DEPARTED],
         "undeclared_groups": [],
         "late_writes": [],
+        "one_log": False,
         "settled": settled("PROVEN", "PROVEN"),
         "audit": None,
         "failure": None,
@@ -629,7 +630,7 @@ def test_the_lines_of_a_disaster_report(parts: dict[str, Any], name: str, text: 
     assert found["verdict"] == ("PROVEN" if known else "UNKNOWN")
 
 
-ENDS = {"barrier": {"ends": {"T": {"0": 9}}}, "late_writes": []}
+ENDS = {"type": "cutoff", "one_log": False, "barrier": {"ends": {"T": {"0": 9}}}, "late_writes": []}
 UP = {"fenced": True, "proven": True, "reason": "denied"}
 LEFT = {"topic": "T", "partition": 0, "end": 9, "drained": "PROVEN", "reason": ""}
 
@@ -651,6 +652,74 @@ LEFT = {"topic": "T", "partition": 0, "end": 9, "drained": "PROVEN", "reason": "
 )
 def test_a_fence_is_proven_by_the_broker_and_by_ends_that_are_known(facts: dict[str, Any], verdict: str) -> None:
     assert _fence({**ENDS, "fence": UP, "settled": [LEFT], **facts})["verdict"] == verdict
+
+
+FLOWED = {"written_by_flow": {"verdict": "PROVEN", "reason": "9 records"}}
+
+
+def by_flow(verdict: str) -> dict[str, Any]:
+    return {"audit": {"written_by_flow": {"verdict": verdict, "reason": "B:T: 1 records"}}}
+
+
+@pytest.mark.parametrize(
+    ("parts", "verdict", "text"),
+    [
+        ({}, "PROVEN", "since the cut: 9 records"),
+        (by_flow("REFUTED"), "REFUTED", "FENCED for the declared principals, but since the cut: B:T: 1 records"),
+        (by_flow("UNKNOWN"), "UNKNOWN", "since the cut: B:T"),
+        ({"audit": None}, "UNKNOWN", "was not compared"),
+        ({"audit": {"written_by_flow": None}}, "UNKNOWN", "was not compared"),
+        ({"fence": None}, "UNKNOWN", "UNFENCED"),
+        ({"fence": {**UP, "proven": False}}, "UNKNOWN", "FENCED"),
+        # What is compared since the cut does not excuse a write that was seen before the flow back began.
+        ({"late_writes": ["P T-0: 3 offsets"]}, "REFUTED", "after the barrier: P T-0"),
+        # A resumed run did not seed the flow itself. The comparison begins at the barrier's ends, before that moment.
+        ({"late_writes": None}, "PROVEN", "since the cut"),
+        ({"late_writes": None, **by_flow("REFUTED")}, "REFUTED", "since the cut"),
+    ],
+)
+def test_where_a_flow_writes_to_the_originals_only_the_comparison_proves_the_fence(
+    parts: dict[str, Any], verdict: str, text: str
+) -> None:
+    """R50: the log ends move, so they are no evidence, and the rows of dr_seed have none."""
+    seeded = {"topic": "T", "partition": 0, "cut": 9, "tail": 0, "drained": "PROVEN", "reason": ""}
+    found = _fence({**ENDS, "one_log": True, "fence": UP, "settled": [seeded], "audit": FLOWED, **parts})
+    assert (found["verdict"], text in found["reason"]) == (verdict, True), found
+
+
+@pytest.mark.parametrize(
+    ("parts", "verdict"),
+    [
+        ({}, "PROVEN"),
+        # The ends of the barrier: the producers wrote there afterwards.
+        ({"fence": UP, "barrier": {"ends": {"T": {"0": 9}}}}, "UNKNOWN"),
+        ({"fence": {**UP, "ends": {"T": {"1": 9}}}}, "UNKNOWN"),
+        ({"fence": {**UP, "proven": False, "ends": {"T": {"0": 9}}}}, "UNKNOWN"),
+        ({"fence": None}, "UNKNOWN"),
+        ({"late_writes": None}, "UNKNOWN"),
+        ({"late_writes": ["P T-0: 1 offsets"]}, "REFUTED"),
+        ({"settled": [{**LEFT, "end": None}]}, "UNKNOWN"),
+    ],
+)
+def test_after_a_continuous_move_the_fence_is_proven_from_its_own_log_ends(parts: dict[str, Any], verdict: str) -> None:
+    """R50: what was written before the fence was closed is replicated by the old flow."""
+    closed = {"type": "continuous", "fence": {**UP, "ends": {"T": {"0": 9}}}, "barrier": {}, "settled": [LEFT]}
+    assert _fence({**ENDS, **closed, **parts})["verdict"] == verdict
+
+
+def test_an_identity_move_and_a_continuous_move_can_be_proven_as_a_whole() -> None:
+    barrier = {"skips": [], "ends": {"T": {"0": 4}}}
+    proven = audited("PROVEN") | FLOWED
+    seeded = facts(barrier=barrier, settled=settled("PROVEN"), fence=UP, audit=proven, one_log=True)
+    assert cutover_report(seeded)["verdict"] == "PROVEN"
+    assert cutover_report({**seeded, "audit": audited("PROVEN")})["verdict"] == "UNKNOWN"
+    rows = [{**row, "end": 4} for row in settled("PROVEN")]
+    closed = {**UP, "ends": {"T": {"0": 4}}}
+    moved = facts(type="continuous", barrier=barrier, settled=rows, fence=closed, audit=proven)
+    assert cutover_report(moved)["verdict"] == "PROVEN"
+    report = cutover_report({**moved, "fence": UP})
+    assert report["verdict"] == "UNKNOWN"
+    assert "docs/procedures/report.md names what it needs" in report["evidence"]["open"][0]["how"]
 
 
 def test_a_moment_in_utc_is_not_taken_for_local_time(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,10 +17,11 @@ from typing import Any
 
 from ..flows.pair_spec import PairSpec
 from ..journal.state import JournalState
+from ..partition import Partition
 from ..redaction import is_secret, looks_secret
 from ..security import java_properties
 
-__all__ = ["SCHEMA", "AuditRules", "audit_plan", "cluster_part", "secrets_name"]
+__all__ = ["SCHEMA", "AuditRules", "Cut", "audit_plan", "cluster_part", "last_cut", "secrets_name"]
 
 SCHEMA = "switchback.kafka_dr/audit-plan/2"
 
@@ -35,6 +36,35 @@ class AuditRules:
     accept: Mapping[str, Sequence[str]] = field(default_factory=dict)
     #: The cutover has only just ended. Later, records below a log start count as deleted by retention.
     fresh: bool = False
+
+
+@dataclass(frozen=True)
+class Cut:
+    """Where the flow away from the applications began to write, on both clusters (R50)."""
+
+    #: By partition, on the cluster where the applications live.
+    source: Mapping[Partition, int]
+    #: By partition, on the other cluster.
+    target: Mapping[Partition, int]
+
+
+def last_cut(state: JournalState, topic: str, source: str, target: str, partitions: int) -> Cut | None:
+    """The cut of a topic at the last move, if a cutover made it with both clusters at rest. None: it is not known.
+
+    After a disaster the end of the lost cluster is a lower bound (R45). A cut that was found by content, after a move
+    by hand or for a topic that joined later, shows where the flow began, and not that no record came before.
+    """
+    keys = [Partition(topic, number) for number in range(partitions)]
+    cuts = (record for record in reversed(state.cuts) if topic in record["cut"] or topic in record["ends"])
+    newest = next(cuts, None)
+    if newest is None or newest.get("disaster") or not newest.get("known", True):
+        return None
+    if (newest["from"], newest["to"]) != (target, source):
+        return None
+    cut, ends = ({key: _at(newest[name].get(topic, {}), key.partition) for key in keys} for name in ("cut", "ends"))
+    begin = {key: at for key, at in cut.items() if at is not None}
+    end = {key: at for key, at in ends.items() if at is not None}
+    return Cut(begin, end) if len(begin) == len(end) == partitions else None
 
 
 def secrets_name(alias: str) -> str:
@@ -62,14 +92,18 @@ def audit_plan(
     state: JournalState,
     clusters: Mapping[str, Any],
     partitions: Mapping[str, int],
+    stored: Mapping[Partition, int] | None = None,
 ) -> dict[str, Any]:
-    """The whole plan. ``clusters``: entries of `cluster_part` by alias. ``partitions``: number by topic."""
+    """The whole plan. ``clusters``: entries of `cluster_part` by alias. ``partitions``: number by topic.
+
+    ``stored``: policy identity, up to which source offsets the flow had stored its progress (exclusive).
+    """
     active = state.active or pair.home
     passive = next(alias for alias in clusters if alias != active)
     left = {alias: state.left.get(alias) or {} for alias in (active, passive)}
     flows = [(active, passive), (passive, active)]
     topics = [
-        _topic(pair, rules, state, flow, topic, partitions[topic], active, left)
+        _topic(pair, rules, state, flow, topic, partitions[topic], active, left, stored or {})
         for flow in flows
         for topic in pair.topics
         # With the policy identity, no record was replicated in the other direction before the first cutover.
@@ -88,6 +122,7 @@ def _topic(
     partitions: int,
     active: str,
     left: Mapping[str, Any],
+    stored: Mapping[Partition, int],
 ) -> dict[str, Any]:
     source, target = flow
     passive = target if source == active else source
@@ -97,7 +132,9 @@ def _topic(
     if shared and not online:
         # Only the records before the last move: both logs continue after these ends.
         ends, cut = (left[passive].get(name, {}).get(topic, {}) for name in ("ends", "cut"))
-    whole = {"start": None, "end": None}
+    # The other topic pair compares the records before the cut, in the direction in which they were replicated.
+    from_cut = shared and online and bool(left[passive])
+    begun = last_cut(state, topic, source, target, partitions) if from_cut else None
     return {
         "name": f"{source}:{topic}",
         "source": {**_side(state, source, topic), "live": ends is not None},
@@ -107,11 +144,13 @@ def _topic(
         "guarantee": rules.guarantee,
         "accept": list(rules.accept.get(topic, ())),
         "fresh": rules.fresh,
+        "from_cut": from_cut,
         "partitions": [
             {
                 "partition": number,
-                "source": {**whole, "end": _at(ends, number)},
-                "target": {**whole, "end": _at(cut, number)},
+                "source": {"start": begun and begun.source[Partition(topic, number)], "end": _at(ends, number)},
+                "target": {"start": begun and begun.target[Partition(topic, number)], "end": _at(cut, number)},
+                **({"stored": stored.get(Partition(topic, number))} if from_cut else {}),
             }
             for number in range(partitions)
         ],

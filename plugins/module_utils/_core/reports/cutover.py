@@ -17,13 +17,13 @@ from ..checks.departure import together
 from ..checks.other_applications import OtherApplications
 from ..checks.preflight import unjoined_text
 from ..checks.undeclared_groups import stay_notes
-from ..cutover_types import needs_source
+from ..cutover_types import needs_source, watches_left
 from ..journal.runs import passed, resume_command, take_back_command
 from ..listing import first_few
 from ..offsets.commit_metadata import dropped_metadata
 from ..offsets.disaster import is_voided
 from ..offsets.skipped_records import skip_rows, skip_text, total
-from ..verdict import NOT_APPLICABLE, PROVEN, REFUTED, UNKNOWN, combine
+from ..verdict import NOT_APPLICABLE, PROVEN, REFUTED, UNKNOWN, Finding, combine
 from .outcome import evidence, headline, lost, next_steps, pager, reread, said, standstill
 from .plan import plan_lines
 
@@ -162,25 +162,44 @@ def _checks(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _fence(facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The broker refuses writes, and no record was written: only both together prove it (R23)."""
+    """The broker refuses writes, and no record was written: only both together prove it (R23, R50)."""
     late_writes, fence = facts["late_writes"], facts["fence"]
     closed = bool(fence and fence["fenced"])
     reported = fence["reason"] if fence else "the cluster that was left was not set to refuse writes"
+    word = "FENCED for the declared principals, but" if closed else "UNFENCED, and"
     if late_writes:
-        word = "FENCED for the declared principals, but" if closed else "UNFENCED, and"
-        return check_row("fence", REFUTED, f"{word} written after the barrier: {'; '.join(late_writes[:5])}")
-    if late_writes is None:
-        text = "writes after the barrier were not observed"
-        return check_row("fence", UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {reported}; {text}")
-    still = "no record was written there after the barrier"
-    # A log end that is unknown proves nothing.
-    ends = facts["barrier"].get("ends", {})
+        return check_row("fence", REFUTED, f"{word} written after the {_since(facts)}: {'; '.join(late_writes[:5])}")
+    still = _by_content(facts) if facts["one_log"] else _by_log_ends(facts)
+    if still.verdict == REFUTED:
+        return check_row("fence", REFUTED, f"{word} {still.reason}")
+    proven = closed and bool(fence and fence["proven"]) and still.verdict == PROVEN
+    state = "FENCED" if closed else "UNFENCED"
+    return check_row("fence", PROVEN if proven else UNKNOWN, f"{state}: {reported}; {still.reason}")
+
+
+def _since(facts: Mapping[str, Any]) -> str:
+    """The moment after which no record may be written on the cluster that was left."""
+    return "barrier" if watches_left(facts["type"]) else "fence was closed"
+
+
+def _by_log_ends(facts: Mapping[str, Any]) -> Finding:
+    """No flow writes to the originals, so their log ends show each record. An end that is unknown proves nothing."""
+    if facts["late_writes"] is None:
+        return Finding(UNKNOWN, f"writes after the {_since(facts)} were not observed")
+    fence = facts["fence"] or {}
+    ends = (facts["barrier"] if watches_left(facts["type"]) else fence).get("ends") or {}
     rows = facts["settled"] or []
     known = [row.get("end") is not None and str(row["partition"]) in ends.get(row["topic"], {}) for row in rows]
-    proven = bool(closed and fence and fence["proven"] and known) and all(known)
-    return check_row(
-        "fence", PROVEN if proven else UNKNOWN, f"{'FENCED' if closed else 'UNFENCED'}: {reported}; {still}"
-    )
+    verdict = PROVEN if known and all(known) else UNKNOWN
+    return Finding(verdict, f"no record was written there after the {_since(facts)}")
+
+
+def _by_content(facts: Mapping[str, Any]) -> Finding:
+    """The flow back writes to the same logs, so only the audit separates its records from those of others (R50)."""
+    written = (facts["audit"] or {}).get("written_by_flow")
+    if not written:
+        return Finding(UNKNOWN, "which records the flow back wrote there was not compared")
+    return Finding(written["verdict"], f"since the cut: {written['reason']}")
 
 
 def _records(audit: Mapping[str, Any] | None) -> dict[str, Any]:

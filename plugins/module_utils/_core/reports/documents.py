@@ -66,7 +66,9 @@ def fence_result(found: Facts | None, nameless: Sequence[str]) -> dict[str, Any]
     if found.get("failed"):
         return {"fenced": False, "proven": False, "reason": failure_reason(found, "unknown")}
     reason = f"{found['reason']}; without a principal: {', '.join(nameless)}" if nameless else found["reason"]
-    return {"fenced": found["fenced"] and not nameless, "proven": found["proven"] and not nameless, "reason": reason}
+    fence = {"fenced": found["fenced"] and not nameless, "proven": found["proven"] and not nameless, "reason": reason}
+    # Log ends that were read after the fence was in force (R50).
+    return {**fence, "ends": found.get("ends") or {}}
 
 
 def rescue_result(found: Facts | None) -> dict[str, Any] | None:

@@ -105,11 +105,11 @@ def evidence(
         "proven": proven,
         "of": len(counted),
         "text": text if left or not counted else PROVEN,
-        "open": [{**check, "how": _how(check, report)} for check in left],
+        "open": [{**check, "how": _how(check, report, fence)} for check in left],
     }
 
 
-def _how(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
+def _how(check: Mapping[str, Any], report: Mapping[str, Any], fence: Mapping[str, Any] | None) -> str:
     """How to get the missing evidence of a check."""
     name, refuted, audit = check["name"], check["verdict"] == REFUTED, part(report.get("audit"))
     verify, status = (command(playbook, report) for playbook in ("verify", "status"))
@@ -121,8 +121,9 @@ def _how(check: Mapping[str, Any], report: Mapping[str, Any]) -> str:
         return f"When {report['from']} is back, its late records are counted: {command('salvage', report)}"
     if name == "fence" and refuted:
         return f"Find and stop that writer (docs/procedures/report.md), then compare the records: {verify}"
-    if name == "fence" and report.get("type") != "cutoff":
-        return "Only a move of the type cutoff can prove the fence (docs/procedures/report.md)."
+    if name == "fence" and fence and fence.get("proven"):
+        # Writing is denied. What is missing is the evidence that nothing was written (R50).
+        return f"docs/procedures/report.md names what it needs. Compare the records: {verify}"
     if name == "loss":
         return f"Only {report['from']} knows. When it is back: {command('salvage', report)}"
     return {

@@ -76,6 +76,8 @@ class StatusRequest:
     barrier_ends: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     #: Alias on which groups outside the inventory are observed twice; "": they are not observed.
     undeclared_on: str = ""
+    #: Seconds that "replicated" also waits until the flows have stored the offsets of the last records.
+    stored_timeout: float = 0.0
 
 
 def status(request: StatusRequest, pair: Pair | None = None) -> Result:
@@ -244,6 +246,7 @@ def _wait_replicated(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any
     """
     side = request.groups_on
     patience = Patience(request.groups_timeout, request.groups_stall)
+    flush = Patience(request.stored_timeout, 0.0)
     # Tasks that did not fail may still replicate the rest.
     failed = _FailedSince(("source",))
 
@@ -266,10 +269,16 @@ def _wait_replicated(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any
         view["replicated"] = not missing
         view["hopeless"] = failed.hopeless(observations, _progress(view)[0], time.monotonic()) if missing else ""
         waits = bool(missing) or (bool(unread) and not _given_up(patience, groups[side], unread))
+        waits = waits or (_unstored(view) and not flush.over(None, time.monotonic()))
         view["waits"] = waits and not view["hopeless"]
         return view
 
     return wait_until(observe, lambda view: not view["waits"], request.bounds, _progress)
+
+
+def _unstored(view: Mapping[str, Any]) -> bool:
+    """Is there a partition whose last records are not known from the stored offsets to be replicated?"""
+    return any(row["drained"] != PROVEN for flow in view["flows"] for row in flow["partitions"])
 
 
 def _given_up(patience: Patience, observations: Mapping[str, GroupStatus], unread: Mapping[str, str]) -> bool:
