@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, Producer
+from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirror import (
@@ -358,6 +358,55 @@ def test_a_drained_flow_stops_while_others_work_and_idle_groups_settle_once(pref
         assert moved["rc"] == 0, moved["msg"]
         assert time.monotonic() - began >= settle
     assert quick < settle
+
+
+@contextmanager
+def assigned(pair: LabPair, group: str, topic: str) -> Iterator[Callable[[int], None]]:
+    """A reader with assign(), which is no member of its group. Yields how it commits an offset."""
+    options = {"bootstrap.servers": pair.servers(pair.p), "group.id": group, "enable.auto.commit": False}
+    reader = Consumer(options)
+    reader.assign([TopicPartition(topic, 0, 0)])
+    try:
+        yield lambda offset: reader.commit(offsets=[TopicPartition(topic, 0, offset)], asynchronous=False)
+    finally:
+        reader.close()
+
+
+def test_a_reader_that_is_no_member_and_commits_every_five_seconds_is_not_idle(prefixed: LabPair) -> None:
+    """R9: by default, auto-commit comes every 5 s, and committed offsets settle for 1 s."""
+    pair, topic = prefixed, prefixed.topic()
+    journal = Journal(pair)
+    with pair.running(pair.there, topic):
+        pair.send(pair.p, topic, 8)
+        group = pair.group(topic)
+        with assigned(pair, group, topic) as commit_offset:
+            commit_offset(2)
+            idle = pair.status(topic, groups=[group], idle_on=pair.p)["idle_groups"]
+            assert idle["groups"] == [group]
+            commit_offset(3)
+            drained = pair.drain(topic, journal, group)
+            assert drained["rc"] == 0, drained["msg"]
+            # The next commit comes after the settle time.
+            later = threading.Timer(4.0, commit_offset, (4,))
+            later.start()
+            seen = {"commits_seen": drained["commits_seen"], "idle_groups": idle, "group_lag": "reread"}
+            result = pair.barrier(topic, journal, group, settle=1.0, **seen)
+            later.join()
+        assert (result["rc"], result["error"]["code"]) == (1, "group_active"), result
+        assert f'"{group}" has no members on {pair.p}, but its committed offset on {topic}-0 changed' in result["msg"]
+        assert journal.phases == []
+        assert committed_offsets(pair.kafka[pair.b], [group])[group] == {}
+
+    with pair.running(pair.there, topic):
+        # It has stopped: nothing has changed since preflight, so nothing is waited for.
+        idle = pair.status(topic, groups=[group], idle_on=pair.p)["idle_groups"]
+        wait_until(lambda: time.monotonic() - idle["at"], lambda seconds: seconds >= 6, Bounds(10))
+        drained = pair.drain(topic, journal, group)
+        began = time.monotonic()
+        seen = {"commits_seen": drained["commits_seen"], "idle_groups": idle, "group_lag": "reread"}
+        result = pair.barrier(topic, journal, group, settle=0.1, **seen)
+        assert result["rc"] == 0, result["msg"]
+        assert time.monotonic() - began < 5
 
 
 # ---- what a group reads

@@ -30,6 +30,7 @@ from ..._module import Result
 from ..connections.clusters import both, on_each
 from ..journal.copies import read_state
 from ..observation.checkpoints import checkpoints_end
+from ..observation.commits_seen import CommitsSeen
 from ..observation.flows import FlowObservation, observe_flow
 from ..observation.foreign_writers import foreign_records
 from ..observation.groups import GroupStatus, observe_groups
@@ -37,7 +38,6 @@ from ..observation.last_records import LastRecords
 from ..observation.leaving import States, wait_for_members_to_leave
 from ..observation.pair import Pair
 from .bindings import witness_of, witnesses_before
-from .commits_seen import CommitsSeen
 from .evidence import Evidence, by_group, skips_refusal
 from .identity_offsets import IdentityOffsets
 from .prefixed_offsets import PrefixedOffsets
@@ -225,7 +225,7 @@ class Translation:
         x_topics, counts = self.pair.present(self.x), self.pair.partitions(self.y)
         y_topics = [name for name in _entered_topics(self.pair, self.x) if counts.get(name) is not None]
         # The group of a reader with assign() is EMPTY too. Only changing committed offsets show it (R9).
-        time.sleep(max(0.0, self._request.settle - (time.monotonic() - self._since)))
+        time.sleep(max(0.0, self._settled_at() - time.monotonic()))
         x_groups, y_groups = both(
             lambda: observe_groups(self.pair, self.x, x_topics, self._last, self._reads),
             lambda: observe_groups(self.pair, self.y, y_topics, self._last),
@@ -234,6 +234,12 @@ class Translation:
         earlier = {group: {**start_offsets(self._reads, group), **own} for group, own in self._earlier.items()}
         _require_idle({self.x: x_groups, self.y: y_groups}, self.x, earlier)
         return x_groups, y_groups
+
+    def _settled_at(self) -> float:
+        """Return the moment at which groups whose offsets have not changed are idle (``time.monotonic``)."""
+        settled = self._since + self._request.settle
+        idle = self._request.idle_groups
+        return settled if idle is None else max(settled, idle.idle_at(self._earlier, self._since))
 
 
 def _note(seen: dict[str, dict[str, list[int]]], states: Mapping[str, GroupState]) -> None:
