@@ -409,6 +409,32 @@ def test_a_reader_that_is_no_member_and_commits_every_five_seconds_is_not_idle(p
         assert time.monotonic() - began < 5
 
 
+def test_offsets_that_are_kept_outside_kafka_are_not_taken_for_translated(prefixed: LabPair) -> None:
+    """R6: such an application reads with assign(), and its group commits nothing, or did so once."""
+    pair, topic = prefixed, prefixed.topic()
+    pair.send(pair.p, topic, 8)
+    stale, none = pair.group(topic), f"foreign-{uuid.uuid4().hex[:8]}"
+    state = {"active": pair.p, "run": None, "interrupted": False}
+
+    def judged(*groups: str) -> dict[str, Any]:
+        named = [{"name": group, "topics": [topic]} for group in groups]
+        status = pair.status(topic, groups=named, undeclared_on=pair.p)["status"]
+        facts = {"status": status, "state": state, "type": "cutoff", "to": pair.b, "policy": pair.policy}
+        judgement: dict[str, Any] = run_module(
+            dr_judge, {"kind": "cutover", "facts": {**facts, "groups": list(groups)}}
+        )["judgement"]
+        return judgement
+
+    # The application reads these, and its group does not show it.
+    pair.send(pair.p, topic, 5)
+    (note,) = judged(stale)["notes"]
+    assert f'1 groups had no members on {pair.p}: "{stale}" (1 partitions unread)' in note
+    assert note in judged(stale)["text"]
+    (refused,) = [text for text in judged(none)["problems"] if none in text]
+    assert "no committed offset" in refused
+    assert "keeps outside Kafka (Flink, Spark)" in refused
+
+
 # ---- what a group reads
 
 
