@@ -203,7 +203,8 @@ class Translation:
                 "not_replicated",
                 f"The flow {self.x}->{self.y} has not replicated up to the groups' committed offsets after"
                 f" {waited.seconds:.0f} s, in {len(lagging)} partitions: {'; '.join(lagging[:3])}.",
-                "Check the flow's source connector, then start the same playbook again.",
+                "Check the flow's source connector, and end transactions that stay open. Then start the same playbook"
+                " again.",
             )
         return waited.state, self._observe_back()
 
@@ -407,11 +408,15 @@ def _barrier(evidence: Evidence) -> dict[str, Any]:
 def _lagging(observation: FlowObservation, commits: Mapping[Partition, int]) -> list[str]:
     """Name the partitions that are not replicated up to a group's committed offset.
 
-    A partition is replicated far enough if N >= committed offset - 1, or if only transaction markers remain.
+    A partition is replicated far enough if N >= committed offset - 1, or if only transaction markers remain. A reader
+    of uncommitted records may have read into an open transaction: nothing of it is replicated before its end (R5).
     """
     texts = []
     for key, commit in sorted(commits.items()):
         facts = observation.facts.get(key)
+        if facts is not None and facts.end is not None and commit > facts.end:
+            texts.append(f"{key} (last stable offset {facts.end}, committed {commit})")
+            continue
         if (
             facts is None
             or (facts.last_replicated_offset is not None and facts.last_replicated_offset >= commit - 1)
