@@ -74,6 +74,26 @@ options:
         description: Digest of the offsets.
         type: str
         required: true
+  idle_groups:
+    description:
+      - RV(switchback.kafka_dr.dr_status_info#module:idle_groups) of the preflight of the same run. The application of
+        such a group may read with C(assign()) and commits every 5 s by default, so its committed offsets must be
+        unchanged since then, or for 6 s.
+    type: dict
+    suboptions:
+      groups:
+        description: The groups.
+        type: list
+        elements: str
+        required: true
+      at:
+        description: Moment on the host of the module.
+        type: float
+        required: true
+      digest:
+        description: Digest of the offsets.
+        type: str
+        required: true
 attributes:
   check_mode:
     support: partial
@@ -146,8 +166,11 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors i
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.commits_seen import (
+    CommitsSeen,
+    IdleGroups,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.barrier import barrier
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.commits_seen import CommitsSeen
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.requests import BarrierRequest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
     acceptance_options,
@@ -165,10 +188,12 @@ WAITS = {
     "wait_timeout": {"type": "float", "default": 120.0},
 }
 COMMITS_SEEN = {"at": {"type": "float", "required": True}, "digest": {"type": "str", "required": True}}
+IDLE_GROUPS = {"groups": {"type": "list", "elements": "str", "required": True}, **COMMITS_SEEN}
 SPEC = ArgumentSpec(
     {
         "final": {"type": "bool", "default": True},
         "commits_seen": {"type": "dict", "options": COMMITS_SEEN},
+        "idle_groups": {"type": "dict", "options": IDLE_GROUPS},
         "waits": {"type": "dict", "options": WAITS, "apply_defaults": True},
     }
 ).merge(pair_option(), acceptance_options(), guard_options())
@@ -195,6 +220,7 @@ def work(module: AnsibleModule) -> Result:
         restart_timeout=waits["restart_timeout"],
         request_timeout=params["request_timeout"],
         commits_seen=CommitsSeen.parsed(params["commits_seen"]),
+        idle_groups=IdleGroups.parsed(params["idle_groups"]),
     )
     return barrier(request, module.check_mode)
 

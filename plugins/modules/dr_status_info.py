@@ -78,6 +78,12 @@ options:
       - Only with O(wait_for=none).
     type: str
     default: ""
+  idle_on:
+    description:
+      - Alias of the cluster whose groups without members the module returns in RV(idle_groups).
+      - Only with O(wait_for=none).
+    type: str
+    default: ""
   partial:
     description:
       - Whether a flow whose workers do not respond is C(UNKNOWN) with the reason. If V(false), such a flow is an error.
@@ -228,6 +234,13 @@ status:
         partition: 0
         commit: 1213
         read_to_end: true
+idle_groups:
+  description:
+    - The groups without members on O(idle_on), when their committed offsets were read, and a digest of them, for
+      O(switchback.kafka_dr.dr_barrier#module:idle_groups).
+  returned: with O(idle_on)
+  type: dict
+  sample: {groups: [archive], at: 41230.5, digest: 5f2c}
 requests:
   description: Requests that the module sent, without secrets.
   returned: when the module has observed the pair
@@ -273,6 +286,7 @@ SPEC = ArgumentSpec(
         "stored_timeout": {"type": "float", "default": 0.0},
         "barrier_ends": {"type": "dict", "default": {}},
         "undeclared_on": {"type": "str", "default": ""},
+        "idle_on": {"type": "str", "default": ""},
         "partial": {"type": "bool", "default": False},
     }
 ).merge(pair_option(), flow_options(), wait_options(), compress_options())
@@ -297,6 +311,7 @@ def work(module: AnsibleModule) -> Result:
             partial=params["partial"],
             barrier_ends=params["barrier_ends"],
             undeclared_on=params["undeclared_on"],
+            idle_on=params["idle_on"],
             request_timeout=params["request_timeout"],
         )
     )

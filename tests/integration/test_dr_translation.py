@@ -578,6 +578,32 @@ def test_a_flow_with_an_open_transaction_is_not_drained(pair: LabPair) -> None:
     assert f"{pair.hanging}-0: an open transaction holds back 1 offsets" in result["msg"]
 
 
+def test_a_group_that_has_read_into_an_open_transaction_waits_for_its_end(pair: LabPair) -> None:
+    """R19: a reader of uncommitted records commits after the last stable offset, and none of them is replicated yet."""
+    last_stable = pair.end(P, pair.hanging)
+    producer = Producer({"bootstrap.servers": pair.servers(P), "transactional.id": uuid.uuid4().hex})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce(pair.hanging, "open", partition=0)
+    producer.flush(30)
+    group = pair.group(P, {(pair.hanging, 0): last_stable + 1})
+    without = {"topics": [pair.hanging], "barrier": False, "group_lag": "reread"}
+    try:
+        forecast = pair.translate(group, topics=[pair.hanging], forecast=True, wait_timeout=2)
+        result = pair.translate(group, **without, wait_timeout=2)
+    finally:
+        producer.abort_transaction(30)
+    assert forecast["rc"] == 0, forecast["msg"]
+    assert (result["rc"], result["error"]["code"]) == (1, "not_replicated"), result
+    assert f"{pair.hanging}-0 (last stable offset {last_stable}, committed {last_stable + 1})" in result["msg"]
+    assert "committed_offsets" not in result
+    # The transaction was aborted, so nothing is left to replicate.
+    ended = pair.translate(group, **without, wait_timeout=20)
+    assert ended["rc"] == 0, ended["msg"]
+    row = by_place(ended)[replica(P, pair.hanging), 0]
+    assert (row["offset"], row["rereads"]) == (3, 0)
+
+
 # ---- damaged topics of MirrorMaker 2: offsets depend on the records themselves --------
 
 

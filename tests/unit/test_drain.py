@@ -21,9 +21,13 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.connections.engines import Opened
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import groups as groups_file
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import pair as pair_file
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.commits_seen import (
+    COMMIT_INTERVAL,
+    CommitsSeen,
+    IdleGroups,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import Pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import drain as drain_file
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.commits_seen import CommitsSeen
 
 COMMITS = {"settlement": {Partition("Payments", 1): 7, Partition("Payments", 0): 4}, "fraud": {}}
 
@@ -61,6 +65,28 @@ def test_a_moment_of_the_future_or_none_does_not_count() -> None:
     now = CommitsSeen.of(COMMITS)
     assert now.unchanged_since(CommitsSeen(now.at + 60, now.digest)) == now.at
     assert now.unchanged_since(CommitsSeen.parsed(None)) == now.at
+
+
+@pytest.mark.parametrize(
+    ("later", "same"),
+    [
+        (COMMITS, True),
+        ({**COMMITS, "fraud": {}}, True),
+        ({"settlement": {Partition("Payments", 0): 4}}, False),
+        ({}, False),
+    ],
+)
+def test_a_group_that_had_no_members_and_committed_since_is_idle_after_a_commit_interval(
+    later: Any, same: bool
+) -> None:
+    """R9: only the groups without members count, and a moment of the future does not."""
+    idle = IdleGroups.of({"settlement": COMMITS["settlement"]})
+    parsed = IdleGroups.parsed(idle.as_dict())
+    assert parsed == idle
+    since = idle.seen.at + 3
+    assert parsed.idle_at(later, since) == (idle.seen.at if same else since) + COMMIT_INTERVAL
+    assert parsed.idle_at(later, idle.seen.at - 60) == idle.seen.at - 60 + COMMIT_INTERVAL
+    assert IdleGroups.of({}).idle_at(later, since) == since
 
 
 def test_the_topics_of_groups_without_members_are_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -98,6 +98,8 @@ class TenureWorld:
     tails: dict[str, list[Range]] = field(default_factory=lambda: {alias: [] for alias in SIDES})
     unfound: dict[str, list[Range]] = field(default_factory=lambda: {alias: [] for alias in SIDES})
     cut_records: list[dict[str, Any]] = field(default_factory=list)
+    #: The key of the records with this content.
+    keys: dict[str, int] = field(default_factory=dict)
     syncs: dict[tuple[str, str], list[OffsetSync]] = field(
         default_factory=lambda: {("P", "B"): [], ("B", "P"): []},
     )
@@ -428,7 +430,9 @@ def _produce(made: TenureWorld, draw: random.Random, source: str) -> list[Entry]
             # The same content is written again in a later tenure: equal in every field, but a different record.
             old = older.pop(draw.randrange(len(older)))
             stamp, content = old.stamp, old.content
-        entry = Entry(at, stamp, content, draw.randint(0, 8), made.born)
+        # Equal records have the same key: compaction keeps the newest of them.
+        key = made.keys.setdefault(content, draw.randint(0, 8))
+        entry = Entry(at, stamp, content, key, made.born)
         if "untimed" in made.kinds and draw.random() < 0.4:
             entry = replace(entry, stamp=None)
         elif "source_append_time" in made.kinds and draw.random() < 0.8:

@@ -111,6 +111,18 @@ def test_a_healthy_pair_may_move() -> None:
     assert "live on P and move to B" in judged["text"]
 
 
+def test_groups_without_members_are_named_because_their_offsets_may_be_kept_outside_kafka() -> None:
+    """R6: Flink and Spark read without membership, from offsets of their own."""
+    reads = {**group("P", "STABLE"), "group": "reads"}
+    stale = [group("P", read=read) | {"partition": number} for number, read in enumerate((True, False, None))]
+    judged = judge_cutover(status(*stale, reads, group("B")), journal(), "cutoff", "B")
+    (note,) = judged["notes"]
+    assert '1 groups had no members on P: "g" (2 partitions unread). Only committed offsets are moved' in note
+    assert judged["problems"] == []
+    assert f"Not checked: {note}." in judged["text"]
+    assert judge_cutover(status(reads, group("B")), journal(), "cutoff", "B")["notes"] == []
+
+
 def test_a_match_on_the_other_cluster_does_not_stop_a_move() -> None:
     seen = status(group("P", "STABLE", 5, None), unjoined=[{"alias": "B", "kind": "topic", "name": "New"}])
     assert judge_cutover(seen, journal(), "cutoff", "B")["problems"] == []

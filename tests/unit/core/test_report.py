@@ -224,6 +224,8 @@ def test_the_omissions_of_an_audit_are_not_checked_and_its_lines_are_shown() -> 
     assert cutover_report(facts())["not_checked"] == ["record-by-record comparison of both clusters"]
     report = cutover_report(facts(audit=audited("PROVEN")))
     assert report["not_checked"] == ["later records"]
+    noted = cutover_report(facts(judgement={**facts()["judgement"], "notes": ["groups"]}))
+    assert noted["not_checked"] == ["record-by-record comparison of both clusters", "groups"]
 
 
 def drained(**parts: Any) -> str:

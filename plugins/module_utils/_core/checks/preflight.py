@@ -19,6 +19,7 @@ from ..names import naming_of
 from ..resources.groups import REBALANCING_STATES, UNDESCRIBED, with_members
 from ..resources.scopes import scope_problems
 from ..verdict import PROVEN, UNKNOWN
+from .idle_groups import idle_notes
 from .undeclared_groups import undeclared_problems
 
 __all__ = [
@@ -65,7 +66,7 @@ def judge_cutover(
 
     ``verdict`` is about ``already``: the journal alone proves nothing if no group has members on ``to``.
 
-    ``reads``: what the groups read where they live, for the journal (R40).
+    ``reads``: what the groups read where they live, for the journal (R40). ``notes``: what is not checked (R6).
 
     ``status``: the result of ``dr_status_info``. ``journal``: the journal's state. The active cluster counts as known
     only if the journal and the clusters do not contradict each other (R18). ``groups``: the groups that move.
@@ -153,11 +154,14 @@ def judge_cutover(
     problems += [
         f'The group "{group}" has no committed offset on any of its topics on {active}: on {to} its'
         " auto.offset.reset would decide where it starts. Start it once or commit offsets; or remove it from the"
-        " inventory. A share group has no committed offsets and is not moved."
+        " inventory. A share group has no committed offsets and is not moved. Neither are offsets that an application"
+        " keeps outside Kafka (Flink, Spark)."
         for group in dict.fromkeys(never)
     ]
+    notes = idle_notes(status["groups"], active)
     text = f"The applications live on {active} and move to {to} with the type {kind}."
-    return {**_judgement(False, problems, text), "reads": reads}
+    text += "".join(f" Not checked: {note}." for note in notes)
+    return {**_judgement(False, problems, text), "reads": reads, "notes": notes}
 
 
 def judge_disaster(

@@ -113,7 +113,8 @@ def _never_processed(facts: Mapping[str, Any]) -> dict[str, Any] | None:
 def _not_checked(facts: Mapping[str, Any]) -> list[str]:
     audit = facts["audit"]
     compared = ["record-by-record comparison of both clusters"] if audit is None else list(audit["not_checked"])
-    return [*compared, *stay_notes(facts["undeclared_groups"], facts["from"])]
+    notes = (facts["judgement"] or {}).get("notes") or ()
+    return [*compared, *stay_notes(facts["undeclared_groups"], facts["from"]), *notes]
 
 
 def _checkpoint_rereads(details: Sequence[Mapping[str, Any]]) -> int | None:

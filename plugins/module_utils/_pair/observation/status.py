@@ -22,12 +22,14 @@ from ..._core.names import CONNECTORS
 from ..._core.offsets.open_transactions import OpenTransaction, hold_back
 from ..._core.offsets.replication_gates import PartitionFacts, drained, healthy, lag, making_progress, open_transaction
 from ..._core.partition import Partition
-from ..._core.resources.groups import REBALANCING_STATES
+from ..._core.resources.groups import IDLE_STATES, REBALANCING_STATES
 from ..._core.resources.task_failures import failed_text
 from ..._core.verdict import PROVEN, REFUTED, UNKNOWN, Finding, combine
 from ..._core.waiting import Bounds, Patience, Waited, wait_until
+from ..._kafka.groups import known_committed_offsets
 from ..._module import Result
 from ..connections.clusters import both, on_each
+from .commits_seen import IdleGroups
 from .flows import FlowObservation, observe_again, observe_flows
 from .foreign_writers import foreign_records, replication_loop
 from .groups import GroupStatus, observe_groups, observe_readers
@@ -78,6 +80,8 @@ class StatusRequest:
     undeclared_on: str = ""
     #: Seconds that "replicated" also waits until the flows have stored the offsets of the last records.
     stored_timeout: float = 0.0
+    #: Alias on which the committed offsets of groups without members are remembered; "": they are not.
+    idle_on: str = ""
 
 
 def status(request: StatusRequest, pair: Pair | None = None) -> Result:
@@ -98,6 +102,7 @@ def status(request: StatusRequest, pair: Pair | None = None) -> Result:
         "unfit": unfit(view),
         "initial_offsets": {alias: initial_offsets(view, alias) for alias in request.pair.clusters},
         "written_after": written_after_barrier(view, request.barrier_ends),
+        "idle_groups": view.pop("idle_groups", None),
     }
     result = Result(extra=extra, requests=pair.requests)
     # Groups that have not read to the end are listed, but only the flows decide whether "replicated" was reached.
@@ -188,7 +193,15 @@ def _once(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:
     # Not in waits: they run while applications are stopped.
     view["unjoined"] = [row for source in _sources(pair) for row in unjoined(pair.kafka[source], pair.spec, source)]
     view["undeclared_groups"] = None if others is None else [row.as_dict() for row in others.again()]
+    if request.idle_on:
+        view["idle_groups"] = _idle_groups(pair, request.idle_on, groups.get(request.idle_on, {})).as_dict()
     return Waited("done", view, 0.0, 1)
+
+
+def _idle_groups(pair: Pair, alias: str, statuses: Mapping[str, GroupStatus]) -> IdleGroups:
+    idle = [group for group, status in statuses.items() if status.state in IDLE_STATES]
+    kafka = pair.kafka[alias]
+    return IdleGroups.of(kafka.patiently(known_committed_offsets, kafka, idle) if idle else {})
 
 
 def _wait_flowing(pair: Pair, request: StatusRequest) -> Waited[dict[str, Any]]:

@@ -17,12 +17,10 @@ from ..._core.resources.groups import UNDESCRIBED, GroupState
 from ..._kafka import groups as kafka_groups
 from ..._kafka.client import Kafka
 from ..._kafka.share_groups import share_groups
+from .commits_seen import COMMIT_INTERVAL
 from .pair import Pair
 
 __all__ = ["UndeclaredGroups", "undeclared_groups", "undescribed_groups"]
-
-# Seconds between two looks: longer than auto.commit.interval.ms by default (5 s).
-_BETWEEN = 6.0
 
 
 def undeclared_groups(pair: Pair, alias: str) -> list[UndeclaredGroup]:
@@ -53,7 +51,7 @@ class UndeclaredGroups:
         """Return what both looks show. Waits until a reader that commits every 5 s has committed again."""
         if not needs_second_look(self._first):
             return self._first
-        time.sleep(max(0.0, _BETWEEN - (time.monotonic() - self._at)))
+        time.sleep(max(0.0, COMMIT_INTERVAL - (time.monotonic() - self._at)))
         return with_changes(self._first, undeclared_groups(self._pair, self._alias))
 
 

@@ -19,9 +19,9 @@ from ..._module import Result
 from ..connections.clusters import both
 from ..journal.copies import read_state
 from ..journal.phases import note_phase
+from ..observation.commits_seen import CommitsSeen
 from ..observation.pair import Pair
 from ..observation.status import StatusRequest, status
-from .commits_seen import CommitsSeen
 
 __all__ = ["drain"]
 

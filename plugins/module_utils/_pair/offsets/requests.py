@@ -15,7 +15,7 @@ from ..._core.flows.pair_spec import PairSpec
 from ..._core.journal.ownership import Claim
 from ..._core.journal.state import Run
 from ..._core.waiting import Bounds
-from .commits_seen import CommitsSeen
+from ..observation.commits_seen import CommitsSeen, IdleGroups
 
 __all__ = ["BarrierRequest", "DisasterRequest", "PresyncRequest", "SeedRequest", "TranslationRequest"]
 
@@ -44,6 +44,8 @@ class TranslationRequest:
     commits_seen: CommitsSeen | None = None
     #: "fail": a forecast refuses higher committed offsets on ``enter`` (R6).
     lower: str = "fail"
+    #: Groups without members on ``leave`` at preflight; None: not known.
+    idle_groups: IdleGroups | None = None
 
     @property
     def flows(self) -> list[tuple[str, str]]:
@@ -71,6 +73,8 @@ class BarrierRequest:
     request_timeout: float
     #: Committed offsets as the drain read them on the cluster being left; None: not known.
     commits_seen: CommitsSeen | None = None
+    #: Groups without members on the cluster being left at preflight; None: not known.
+    idle_groups: IdleGroups | None = None
 
     def translation(self, run: Run) -> TranslationRequest:
         """The translation of the journal's ``run``."""
@@ -86,6 +90,7 @@ class BarrierRequest:
             final=self.final,
             request_timeout=self.request_timeout,
             commits_seen=self.commits_seen,
+            idle_groups=self.idle_groups,
         )
 
 

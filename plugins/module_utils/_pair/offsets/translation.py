@@ -30,6 +30,7 @@ from ..._module import Result
 from ..connections.clusters import both, on_each
 from ..journal.copies import read_state
 from ..observation.checkpoints import checkpoints_end
+from ..observation.commits_seen import CommitsSeen
 from ..observation.flows import FlowObservation, observe_flow
 from ..observation.foreign_writers import foreign_records
 from ..observation.groups import GroupStatus, observe_groups
@@ -38,7 +39,6 @@ from ..observation.leaving import States, wait_for_members_to_leave
 from ..observation.pair import Pair
 from .bindings import witness_of, witnesses_before
 from .carried_metadata import metadata_warnings, with_metadata
-from .commits_seen import CommitsSeen
 from .evidence import Evidence, by_group, skips_refusal
 from .identity_offsets import IdentityOffsets
 from .prefixed_offsets import PrefixedOffsets
@@ -206,7 +206,8 @@ class Translation:
                 "not_replicated",
                 f"The flow {self.x}->{self.y} has not replicated up to the groups' committed offsets after"
                 f" {waited.seconds:.0f} s, in {len(lagging)} partitions: {'; '.join(lagging[:3])}.",
-                "Check the flow's source connector, then start the same playbook again.",
+                "Check the flow's source connector, and end transactions that stay open. Then start the same playbook"
+                " again.",
             )
         return waited.state, self._observe_back()
 
@@ -228,7 +229,7 @@ class Translation:
         x_topics, counts = self.pair.present(self.x), self.pair.partitions(self.y)
         y_topics = [name for name in _entered_topics(self.pair, self.x) if counts.get(name) is not None]
         # The group of a reader with assign() is EMPTY too. Only changing committed offsets show it (R9).
-        time.sleep(max(0.0, self._request.settle - (time.monotonic() - self._since)))
+        time.sleep(max(0.0, self._settled_at() - time.monotonic()))
         x_groups, y_groups = both(
             lambda: observe_groups(self.pair, self.x, x_topics, self._last, self._reads),
             lambda: observe_groups(self.pair, self.y, y_topics, self._last),
@@ -237,6 +238,12 @@ class Translation:
         earlier = {group: {**start_offsets(self._reads, group), **own} for group, own in self._earlier.items()}
         _require_idle({self.x: x_groups, self.y: y_groups}, self.x, earlier)
         return x_groups, y_groups
+
+    def _settled_at(self) -> float:
+        """Return the moment at which groups whose offsets have not changed are idle (``time.monotonic``)."""
+        settled = self._since + self._request.settle
+        idle = self._request.idle_groups
+        return settled if idle is None else max(settled, idle.idle_at(self._earlier, self._since))
 
 
 def _note(seen: dict[str, dict[str, list[int]]], states: Mapping[str, GroupState]) -> None:
@@ -405,11 +412,15 @@ def _lagging(observation: FlowObservation, commits: Mapping[Partition, int]) -> 
     """Name the partitions that are not replicated up to a group's committed offset.
 
     A partition is replicated far enough if N >= committed offset - 1, or if only transaction markers remain. Without N,
-    it is unknown which records have a copy (R36).
+    it is unknown which records have a copy (R36). A reader of uncommitted records may have read into an open
+    transaction: nothing of it is replicated before its end (R5).
     """
     texts = []
     for key, commit in sorted(commits.items()):
         facts = observation.facts.get(key)
+        if facts is not None and facts.end is not None and commit > facts.end:
+            texts.append(f"{key} (last stable offset {facts.end}, committed {commit})")
+            continue
         if (
             facts is None
             or (facts.last_replicated_offset is not None and facts.last_replicated_offset >= commit - 1)

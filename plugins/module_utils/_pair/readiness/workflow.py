@@ -23,6 +23,7 @@ from ..._core.checks.cost import (
 )
 from ..._core.checks.facts import WAYS, Facts, judge_readiness, readiness_lines, refusals_before_stop
 from ..._core.checks.history import rehearsal_line, trend_lines
+from ..._core.checks.idle_groups import idle_notes
 from ..._core.checks.objectives import objective_lines, objectives
 from ..._core.checks.readiness import CHECKS
 from ..._core.checks.residence import missing_epochs
@@ -115,6 +116,7 @@ def readiness(request: ReadinessRequest, check: bool) -> Result:
     report["cost"] += [
         *rehearsal_line(history.rehearsal),
         *(f"not carried: {text}" for text in report["not_carried"] or ()),
+        *(f"not checked: {text}" for text in idle_notes(facts.committed_offsets or (), facts.x)),
     ]
     verdicts = {way: report[way] for way in WAYS}
     extra = {**verdicts, "readiness": report, "lines": readiness_lines(report)}
