@@ -28,7 +28,7 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     kafka_topic_info,
 )
 from ansible_collections.switchback.kafka_dr.tests.support.journals import journal_state
-from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module, warned
 from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
 from brokers import commit, cut
 from lab.lab import Lab
@@ -240,7 +240,9 @@ def test_the_newest_of_checkpoint_and_presynced_offset_counts(side: SurvivingClu
     assert (side.found()["offset"], side.found()["method"]) == (2, "checkpoint")
 
 
-def test_metadata_that_mirrormaker_2_left_do_not_survive_unless_they_were_compared(side: SurvivingCluster) -> None:
+def test_metadata_that_mirrormaker_2_left_do_not_survive_unless_they_were_compared(
+    side: SurvivingCluster, capsys: Any
+) -> None:
     """R49: MirrorMaker 2 copies the metadata of another offset. Those of the scheduled job belong to its offset."""
     side.copy(*range(10))
     side.checkpoint(5, 4)
@@ -249,7 +251,7 @@ def test_metadata_that_mirrormaker_2_left_do_not_survive_unless_they_were_compar
     (row,) = (row for row in result["details"] if row["topic"] == side.replica)
     assert (row["offset"], row["existing"], row["metadata"]) == (4, 4, "")
     assert "cannot be read" in row["metadata_dropped"]
-    assert any("The metadata of 1 committed offsets do not go along" in text for text in result["warnings"])
+    assert "The metadata of 1 committed offsets do not go along" in warned(result, capsys)
     (group,) = result["committed_offsets"]
     assert {"topic": side.replica, "partition": 0, "offset": 4, "metadata": ""} in group["committed_offsets"]
     side.prepare(7, 7, metadata="compared")

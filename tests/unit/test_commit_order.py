@@ -12,6 +12,7 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka import committing
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import Committed
 
 WANTED = {"settlement": {Partition("Payments", 0): 7}}
 
@@ -26,15 +27,15 @@ def test_a_commit_made_while_a_leader_is_waited_for_is_seen(monkeypatch: pytest.
         now["settlement"] = {Partition("Payments", 0): 9}
         return {Partition("Payments", 0): (0, 10)}
 
-    def offsets(_kafka: Any, _groups: Any) -> dict[str, dict[Partition, int]]:
-        found = dict(now)
+    def commits(_kafka: Any, _groups: Any) -> dict[str, dict[Partition, Committed]]:
+        found = {group: {key: Committed(offset) for key, offset in offsets.items()} for group, offsets in now.items()}
         offsets_read.set()
         return found
 
     monkeypatch.setattr(committing, "describe", lambda _kafka, names: dict.fromkeys(names))
     monkeypatch.setattr(committing, "try_log_ranges", ranges)
     monkeypatch.setattr(committing, "without_errors", lambda found: found)
-    monkeypatch.setattr(committing.kafka_groups, "committed_offsets", offsets)
+    monkeypatch.setattr(committing.kafka_groups, "committed", commits)
     monkeypatch.setattr(committing.kafka_groups, "describe", lambda _kafka, groups: dict.fromkeys(groups))
 
     kafka: Any = None

@@ -135,9 +135,9 @@ class World:
 
     def __init__(self, draw: Any) -> None:
         self.left = draw(st.lists(st.sampled_from([0, 1, 2, None]), min_size=1, max_size=12))
-        copied = [value for value in self.left if value is not None]
-        again = draw(st.integers(0, len(copied)))
-        self.entered = draw(st.sampled_from([copied, [*copied[:again], *copied[max(0, again - 2) :]], self.left]))
+        records = [value for value in self.left if value is not None]
+        again = draw(st.integers(0, len(records)))
+        self.entered = draw(st.sampled_from([records, [*records[:again], *records[max(0, again - 2) :]], self.left]))
         self.commit = draw(st.integers(0, len(self.left)))
         self.offset = draw(st.integers(0, len(self.entered)))
         after = range(len(self.left) - self.commit)
