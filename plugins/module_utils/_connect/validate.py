@@ -84,7 +84,7 @@ def check_existing(
         if name not in leaving
     }
     if others:
-        raise _runs_twice(spec, others)
+        raise _runs_twice(spec, others, any(desired.name in connectors for desired in others.values()))
     for desired in all_desired:
         actual = connectors.get(desired.name)
         if actual is None or not desired.configured:
@@ -100,14 +100,23 @@ def check_existing(
             )
 
 
-def _runs_twice(spec: FlowSpec, others: Mapping[str, DesiredConnector]) -> DrError:
-    """``others``: by the name of another connector, the one of ours that does the same work."""
+def _runs_twice(spec: FlowSpec, others: Mapping[str, DesiredConnector], beside: bool) -> DrError:
+    """``others``: by the name of another connector, the one of ours that does the same work.
+
+    ``beside``: ours exists, so it continues from its own offsets.
+    """
     name, ours = next(iter(others.items()))
     listed = ", ".join(others)
+    stop = f"Stop each of these connectors (PUT /connectors/NAME/stop): {listed}. Then start the same playbook again"
     if spec.naming.starts_at_cut:
         hint = (
-            f"Stop each of these connectors (PUT /connectors/NAME/stop): {listed}. Then start the same playbook again:"
-            " with the policy identity, enable finds by content where the flow starts, and replicates no record twice."
+            f"{stop}: with the policy identity, enable finds by content where the flow starts, and replicates no record"
+            " twice."
+        )
+    elif beside:
+        hint = (
+            f"{stop}: {ours.name} exists and continues from its own offsets. If the others have filled the replicas,"
+            " name them in kafka_dr_adopt instead."
         )
     else:
         hint = (

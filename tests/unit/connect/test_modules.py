@@ -105,6 +105,16 @@ def test_a_second_connector_of_the_flow_is_refused(worker: ScriptedWorker) -> No
     assert "kafka_dr_adopt" in result["error"]["hint"]
 
 
+def test_a_connector_that_was_started_beside_ours_is_to_be_stopped(worker: ScriptedWorker) -> None:
+    """Ours continues from its own offsets, so nothing is replicated again."""
+    ours = entry("RUNNING", "RUNNING")
+    worker.answers = [(200, {SOURCE: ours, "third": entry("RUNNING", "RUNNING")})]
+    result = run_module(connect_mirror, params(worker))
+    assert result["error"]["code"] == "flow_runs_twice"
+    assert "PUT /connectors/NAME/stop): third. Then start" in result["error"]["hint"]
+    assert "replicates everything again" not in result["error"]["hint"]
+
+
 def test_with_the_policy_identity_the_other_connectors_are_to_be_stopped(worker: ScriptedWorker) -> None:
     """kafka_dr_adopt is refused there, and a flow starts where the records of the target end."""
     checkpoint = entry("RUNNING", "RUNNING")
