@@ -171,9 +171,10 @@ def _measure(scopes: list[Scope], name: str, brokers: Mapping[str, Brokers]) -> 
         places = [(scope.side(name).topic, number) for number in scope.topic.partition_numbers]
         asked.setdefault(scope.read_from(name), []).extend(places)
     for (alias, isolation), places in asked.items():
-        starts, ends = brokers[alias].starts(places), brokers[alias].ends(places, isolation)
-        # If this is after the last stable offset, a transaction is open. Neither flow nor audit can read past it.
+        # If this is after the last stable offset, a transaction is open. Neither flow nor audit can read past it. It is
+        # read before that offset, which a record in between would only raise.
         written = brokers[alias].ends(places, "read_uncommitted")
+        starts, ends = brokers[alias].starts(places), brokers[alias].ends(places, isolation)
         for scope in scopes:
             side = scope.side(name)
             if scope.read_from(name) != (alias, isolation):

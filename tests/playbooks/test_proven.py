@@ -125,7 +125,7 @@ def test_a_record_of_another_producer_is_never_proven(pair: Scenario) -> None:
         variables = {"kafka_dr_confirm": "B", **AUDITED}
         foreign = {"value": b"after the fence"}
         rc, output = disturbed(
-            pair, beginning("settled"), "failover_continuous", variables, lambda _run: write(pair, "P", **foreign)
+            pair, beginning("flows"), "failover_continuous", variables, lambda _run: write(pair, "P", **foreign)
         )
         assert rc == 0, output[-2000:]
         report = written(pair, "continuous-B")

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -112,3 +113,28 @@ def test_the_worst_topic_decides_and_is_shown(verdicts: list[str], whole: str) -
     shown = lines({**document, "written_by_flow": found, "not_checked": []})
     assert shown[1].startswith(f"  {whole:<8} only the flow has written since the cut: {whole} here")
     assert len(lines({**document, "written_by_flow": _whole([]), "not_checked": []})) == 1
+
+
+@pytest.mark.parametrize("open_since", [None, 112])
+def test_a_log_that_grows_meanwhile_has_no_open_transaction(open_since: int | None) -> None:
+    """Each request finds ten records more. An open transaction holds the last stable offset back."""
+    asked = iter(range(110, 200, 10))
+
+    def ends(places: list[Any], isolation: str) -> dict[Any, int]:
+        end = next(asked)
+        stable = end if open_since is None else min(end, open_since)
+        return dict.fromkeys(places, end if isolation == "read_uncommitted" else stable)
+
+    broker: Any = SimpleNamespace(starts=lambda places: dict.fromkeys(places, 0), ends=ends)
+    side = TopicSide("P", "T", None, False)
+    partition = PlannedPartition(0, PlannedRange(100, None), PlannedRange(100, None), None)
+    topic = Topic(
+        *("T", side, side, "online", "read_committed", "at_least_once", False, False, True, ()),
+        partitions=(partition,),
+        committed_offsets=(),
+        from_cut=True,
+    )
+    next(asked)
+    scope = Scope(topic)
+    snapshot._measure([scope], "target", {"P": broker})
+    assert scope.unstable == (set() if open_since is None else {0})
