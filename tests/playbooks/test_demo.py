@@ -6,15 +6,12 @@
 from __future__ import annotations
 
 import json
-import signal
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.timeout(900)
@@ -49,32 +46,3 @@ def test_one_bit_on_a_disk_is_found() -> None:
     moved(report)
     assert (code, report["verdict"], report["audit"]["verdict"]) == (1, "REFUTED", "REFUTED")
     assert "P.Payments-3" in json.dumps(report["audit"])
-
-
-def test_a_demo_that_is_ended_in_a_move_leaves_nothing_running() -> None:
-    """make passes SIGTERM on; Ctrl-C and a lost terminal end it in the same way."""
-    lab = ROOT / "build" / "demo" / "lab"
-    with subprocess.Popen(
-        [sys.executable, str(ROOT / "tests/support/demo.py")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as demo:
-        assert demo.stdout is not None
-        assert any("failover: the applications move" in line for line in demo.stdout)
-        assert len(programs(lab)) >= 7, programs(lab)  # two brokers, two workers, three clients
-        demo.send_signal(signal.SIGTERM)
-        waited = wait_until(lambda: programs(lab), lambda found: not found, Bounds(15.0, 0.2))
-        assert waited.done, waited.state
-        assert "interrupted; what was started has been stopped" in demo.communicate(timeout=15)[1]
-        assert demo.returncode == 130
-
-
-def programs(folder: Path) -> list[str]:
-    """The command lines of the processes of a lab and of the playbooks that work on it."""
-    found = []
-    for process in Path("/proc").iterdir():
-        try:
-            line = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
-        except OSError:
-            continue
-        if str(folder) in line:
-            found.append(line[:200])
-    return found
