@@ -1,10 +1,10 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""What readiness and enable advise is done word for word, and the same question gets another answer.
+"""What readiness advises is done word for word, and the same question gets another answer.
 
-``REMEDIES`` makes a NO of readiness on a running pair, ``REFUSALS`` a refusal of enable. ``ELSEWHERE`` names the checks
-whose defect this lab cannot have, and the test that has it.
+``REMEDIES`` makes a NO of readiness on a running pair. ``ELSEWHERE`` names the checks whose defect this lab cannot have
+or whose remedy is no command, and the test that has it.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from typing import Any
 
 import pytest
 import yaml
-from confluent_kafka.admin import NewPartitions, NewTopic
+from confluent_kafka.admin import NewPartitions
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.readiness import CHECKS
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.modules import kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.playbooks.test_readiness import (
     CHECKPOINT,
@@ -29,19 +28,12 @@ from ansible_collections.switchback.kafka_dr.tests.playbooks.test_readiness impo
     READY,
     SOURCE,
     BreakablePair,
-    Observed,
     answers,
     configured,
-    following,
-    foreign_writes,
     named,
-    never_read,
-    open_transaction,
     topic_setting,
-    undeclared_group,
     until,
     verb,
-    works_there,
 )
 from kills import kill_in_phase, outwait
 from modules import run_module
@@ -122,69 +114,16 @@ def disabled(pair: BreakablePair) -> None:
     pair.scenario.playbook("disable", CONFIRM)
 
 
+def added_partition(pair: BreakablePair) -> None:
+    pair.admin["P"].create_partitions([NewPartitions("Payments", PARTITIONS + 1)])["Payments"].result(15)
+
+
 def killed(pair: BreakablePair) -> None:
     kill_in_phase(pair.scenario, "stop_producers", "B")
     outwait(pair.scenario)
 
 
-def added_partition(pair: BreakablePair) -> None:
-    """The consumers do not choose an offset where their group has none, so it gets one before they start again."""
-    groups = ("settlement", "archive")
-    for name in groups:
-        pair.scenario.ledger("stop", name)
-    wider(pair, "P", "Payments")
-    for name in groups:
-        pair.commit("P", name, {("Payments", PARTITIONS): 0})
-        pair.scenario.ledger("start", name)
-
-
-def wider(pair: BreakablePair, alias: str, topic: str) -> None:
-    """Add one partition."""
-    count = len(pair.admin[alias].list_topics(timeout=15).topics[topic].partitions)
-    pair.admin[alias].create_partitions([NewPartitions(topic, count + 1)])[topic].result(15)
-
-
-def created_again(pair: BreakablePair) -> None:
-    """The idle original on B is deleted and created again."""
-    remove(pair, "B", "Payments")
-    partitions = len(pair.admin["P"].list_topics(timeout=15).topics["Payments"].partitions)
-    pair.admin["B"].create_topics([NewTopic("Payments", partitions, 1)])["Payments"].result(15)
-
-
-@contextmanager
-def never_read_until_the_end(pair: BreakablePair) -> Iterator[dict[str, Any]]:
-    with never_read(pair) as given:
-        yield given
-    pair.forget("P", "new")
-
-
-def large_records(pair: BreakablePair) -> None:
-    for alias, topic in (("P", "Payments"), ("B", "Payments"), ("B", "P.Payments")):
-        pair.config(alias, topic, "max.message.bytes", "2000000")
-
-
-def another_topic(pair: BreakablePair) -> None:
-    """A group of the inventory also reads a topic that the inventory lacks."""
-    pair.admin["P"].create_topics([NewTopic("Ledger", 1, 1)])["Ledger"].result(15)
-    pair.scenario.ledger("stop", "archive")
-    pair.commit("P", "archive", {("Ledger", 0): 0})
-    pair.scenario.ledger("start", "archive")
-
-
-def third_connector(pair: BreakablePair) -> None:
-    """Another connector writes into the same replicas."""
-    config = pair.connect("GET", "B", f"/P->B.{SOURCE}/config")
-    pair.connect("POST", "B", "", {"name": "third", "config": {**config, "name": "third"}})
-
-
 # ---- remedies ------------------------------------------------------------------------------------------------------
-
-
-def remove(pair: BreakablePair, alias: str, topic: str) -> None:
-    admin = pair.admin[alias]
-    admin.delete_topics([topic])[topic].result(15)
-    waited = wait_until(lambda: topic in admin.list_topics(timeout=15).topics, lambda there: not there, Bounds(30))
-    assert waited.done
 
 
 def write(pair: BreakablePair, **values: Any) -> None:
@@ -229,33 +168,9 @@ def corrected(_pair: BreakablePair) -> dict[str, Any]:
     return {}
 
 
-def accepted(**given: Any) -> Remedy:
-    """A variable accepts what was reported."""
-    return lambda _pair: given
-
-
-def ended(_pair: BreakablePair) -> None:
-    """The defect's own end is the remedy: the other client stops, or the transaction is aborted."""
-
-
-def committed(pair: BreakablePair) -> None:
-    pair.commit("P", "new", pair.ends("P", "Payments"))
-
-
 def abandoned(pair: BreakablePair) -> None:
     outwait(pair.scenario)
     pair.scenario.playbook("abandon", CONFIRM)
-
-
-def replicated_again(pair: BreakablePair) -> None:
-    """The idle original on B is the source of the replica on P."""
-    pair.scenario.playbook("disable", CONFIRM)
-    remove(pair, "P", "B.Payments")
-    pair.scenario.playbook("enable", {**CONFIRM, "kafka_dr_copy_again": ["Payments"]})
-
-
-def stopped(pair: BreakablePair) -> None:
-    pair.connect("PUT", "B", "/third/stop")
 
 
 def topics(**partitions: int) -> list[dict[str, Any]]:
@@ -306,12 +221,6 @@ REMEDIES: dict[str, Case] = {
         ("name it in kafka_dr_drop and run the playbook enable",),
         enable(drop=["Extra"], kafka_dr_topics=topics(Payments=PARTITIONS)),
     ),
-    "a partition was added on one cluster": Case(
-        {"partitions"},
-        done(added_partition),
-        ("Set the larger count as partitions of the topic in kafka_dr_topics, then run the playbook enable",),
-        enable(again=True, kafka_dr_topics=topics(Payments=PARTITIONS + 1)),
-    ),
     "a replica expires sooner": Case(
         {"settings"},
         topic_setting("P.Payments", "retention.ms", "86400000"),
@@ -336,56 +245,20 @@ REMEDIES: dict[str, Case] = {
         ("lower min.insync.replicas",),
         set_by_module("B", "kafka-dr-journal-internal", min_insync_replicas="1"),
     ),
-    "the producer of the flow sends smaller records": Case(
-        {"flow_sizes"},
-        done(large_records),
-        ("Set producer.override.max.request.size in source_settings of kafka_dr_flow", "run the playbook enable"),
-        enable(kafka_dr_flow={"source_settings": {"producer.override.max.request.size": 3000000}}),
-    ),
-    "a group never read": Case({"group_offsets"}, never_read_until_the_end, ("commit offsets for it",), committed),
-    "a group is not in the inventory": Case(
-        {"undeclared_groups"},
-        undeclared_group,
-        ("kafka_dr_accept_undeclared",),
-        accepted(accept_undeclared=["nightly"]),
-    ),
-    "a group works on the other cluster": Case({"groups_there"}, works_there, ("Stop the consumers on B",), ended),
-    "a transaction is open": Case({"transactions"}, open_transaction, ("End the transaction",), ended),
-    "another producer writes a replica": Case(
-        {"foreign_writes"},
-        foreign_writes,
-        ("set kafka_dr_accept_foreign_writers",),
-        accepted(accept_foreign_writers=["Payments"]),
-    ),
-    "a host does not respond": Case(
-        {"clients"}, inventory(unreachable=["the host app1 is silent"]), ("can reach the hosts",), corrected
-    ),
-    "another connector does the same": Case(
-        {"flow_alone"},
-        done(third_connector),
-        ("stop it (PUT /connectors/NAME/stop)",),
-        stopped,
-    ),
-    "an original was created again": Case(
-        {"topic_ids"},
-        done(created_again),
-        ("Run disable, delete the replica, and run enable with kafka_dr_copy_again",),
-        replicated_again,
-        {"group_offsets"},
-    ),
-    "a group reads another topic": Case(
-        {"group_topics"},
-        done(another_topic),
-        ("Add the topics to kafka_dr_topics",),
-        enable({"topics": ["Payments", "Ledger"]}, kafka_dr_topics=topics(Payments=PARTITIONS + 1, Ledger=1)),
+    "a partition was added on one cluster": Case(
+        {"partitions"},
+        done(added_partition),
+        ("Set the larger count as partitions of the topic in kafka_dr_topics, then run the playbook enable",),
+        enable(again=True, kafka_dr_topics=topics(Payments=PARTITIONS + 1)),
+        # No group has read the new partition.
         {"group_offsets"},
     ),
 }
 # Checks whose defect needs another lab, and the tests that have it.
 ELSEWHERE = {
-    "cluster_from": "as cluster_to: a wrong address; tests/playbooks/test_incident.py has a cluster that is lost",
+    "cluster_from": "as cluster_to: a wrong address; tests/playbooks/test_disaster.py has a cluster that is lost",
     "workers_to": "as cluster_to; tests/playbooks/test_dead_worker.py",
-    "workers_from": "as cluster_to; tests/playbooks/test_incident.py",
+    "workers_from": "as cluster_to; tests/playbooks/test_disaster.py",
     "versions": "needs workers of two versions: tests/playbooks/test_versions.py",
     "patterns": "needs an inventory with patterns: tests/playbooks/test_patterns.py",
     "replicas": "needs three brokers: tests/playbooks/test_one_replica.py",
@@ -393,6 +266,16 @@ ELSEWHERE = {
     "leaders_to": "needs three brokers: tests/playbooks/test_brokers.py",
     "flow_offsets": "needs replicas without a journal: tests/playbooks/test_adopt.py",
     "flow_fits": "needs records that expired before they were replicated: tests/playbooks/test_records_gone.py",
+    "clients": "the remedy is outside: tests/playbooks/test_readiness.py",
+    "flow_alone": "needs a connector of another name: tests/playbooks/test_adopt.py",
+    "flow_sizes": "tests/unit/core/test_readiness.py",
+    "foreign_writes": "the remedy is to stop the other writer: tests/playbooks/test_readiness.py",
+    "group_offsets": "the remedy is to start the group: tests/playbooks/test_readiness.py",
+    "group_topics": "the remedy is to leave the topic: tests/playbooks/test_readiness.py",
+    "groups_there": "the remedy is to stop the consumers: tests/playbooks/test_readiness.py",
+    "topic_ids": "needs a disabled pair: tests/playbooks/test_copy_again.py",
+    "transactions": "the remedy is to end the transaction: tests/playbooks/test_readiness.py",
+    "undeclared_groups": "the remedy names the group: tests/playbooks/test_absence.py",
     "flow_progress": "the remedy is in the log of the worker: tests/playbooks/test_readiness.py",
     "flow_lag": "the remedy is to wait: tests/unit/core/test_readiness.py",
     "flow_expiry": "needs records that are about to expire: tests/unit/core/test_readiness.py",
@@ -416,7 +299,6 @@ def test_every_check_is_in_one_of_the_tables() -> None:
 @pytest.mark.parametrize("name", list(REMEDIES))
 def test_the_remedy_of_a_check_changes_its_answer(pair: BreakablePair, name: str) -> None:
     case = REMEDIES[name]
-    before: dict[str, Any] = {}
     with case.make(pair) as given:
         seen = until(lambda: pair.observe(**given), lambda found: case.checks <= set(named(found)), 60)
         assert set(named(seen)) == case.checks, named(seen)
@@ -424,181 +306,7 @@ def test_the_remedy_of_a_check_changes_its_answer(pair: BreakablePair, name: str
             if row["name"] in case.checks:
                 assert row["answer"] == "NO", row
                 assert any(words in row["remedy"] for words in case.advice), row
-        if case.remedy is not ended:
-            changed = case.remedy(pair)
-            before = given if changed is None else changed
-            require_ready(pair, case, before)
-    if case.remedy is ended:
-        require_ready(pair, case, {})
-
-
-def require_ready(pair: BreakablePair, case: Case, given: dict[str, Any]) -> None:
-    found: Observed = until(lambda: pair.observe(**given), lambda seen: set(named(seen)) <= case.later)
-    assert set(named(found)) <= case.later, named(found)
-
-
-# ---- refusals of enable --------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """Why enable refuses, what the message says, and how that is done before enable is started again."""
-
-    make: Make
-    says: tuple[str, ...]
-    #: Returns variables of the next run, if the message asks for some.
-    remedy: Callable[[BreakablePair], dict[str, Any] | None]
-    #: Of the refused run.
-    variables: dict[str, Any] = field(default_factory=dict)
-
-
-def hand_made_transform(pair: BreakablePair) -> None:
-    name = f"/P->B.{SOURCE}/config"
-    before = pair.connect("GET", "B", name)
-    insert = {
-        "transforms": "mark",
-        "transforms.mark.type": "org.apache.kafka.connect.transforms.InsertHeader",
-        "transforms.mark.header": "seen",
-        "transforms.mark.value.literal": "x",
-    }
-    pair.connect("PUT", "B", name, {**before, **insert})
-
-
-def writes(**values: Any) -> Callable[[BreakablePair], None]:
-    return lambda pair: write(pair, **values)
-
-
-REFUSALS: dict[str, Refusal] = {
-    "another cluster is confirmed": Refusal(
-        inventory(), ("-e kafka_dr_confirm=P",), lambda _pair: None, {"kafka_dr_confirm": "B"}
-    ),
-    "another policy": Refusal(
-        inventory(), ("Set kafka_dr_policy back",), lambda _pair: None, {"kafka_dr_policy": "identity"}
-    ),
-    "a group is left out": Refusal(
-        inventory(),
-        ("kafka_dr_drop",),
-        lambda _pair: {"kafka_dr_groups": ["settlement"], "kafka_dr_clients": [], "kafka_dr_drop": ["archive"]},
-        {"kafka_dr_groups": ["settlement"], "kafka_dr_clients": []},
-    ),
-    "the journal expires": Refusal(
-        topic_setting("kafka-dr-journal-internal", "retention.ms", "3600000", "-1"),
-        ("Correct settings with kafka-configs --alter",),
-        set_by_module("B", "kafka-dr-journal-internal", retention_ms="-1"),
-    ),
-    "more partitions than declared": Refusal(
-        done(lambda pair: wider(pair, "P", "Ledger")),
-        ("(set partitions to 2)", "Set the larger count as partitions in kafka_dr_topics"),
-        writes(kafka_dr_topics=topics(Payments=PARTITIONS + 1, Ledger=2)),
-    ),
-    "a replica with more partitions than its original": Refusal(
-        done(lambda pair: wider(pair, "B", "P.Ledger")),
-        ('"P.Ledger" has 3 partitions on B, "Ledger" has 2', "correct kafka_dr_topics"),
-        writes(kafka_dr_topics=topics(Payments=PARTITIONS + 1, Ledger=3)),
-    ),
-    "a connector changes records": Refusal(
-        done(hand_made_transform),
-        ("set it to null in source_settings of kafka_dr_flow",),
-        writes(kafka_dr_flow={"source_settings": {"transforms": None}}),
-    ),
-}
-# Refusals whose cause needs another lab, and the tests that have it.
-REFUSED_ELSEWHERE = {
-    "active_side_contradicted": "tests/playbooks/test_evidence.py",
-    "active_side_unknown": "needs a pair that has lost its journal: tests/playbooks/test_evidence.py",
-    "cut_unknown": "needs the policy identity: tests/integration/test_dr_seed.py",
-    "flow_runs_twice": "needs connectors that were there first: tests/playbooks/test_adopt.py",
-    "group_out_of_scope": "needs a group with topics of its own: tests/playbooks/test_evidence.py",
-    "group_undescribed": "needs Kafka Streams: tests/playbooks/test_hidden.py",
-    "journal_incomplete": "needs a truncated journal: tests/playbooks/test_evidence.py",
-    "lease_held": "needs a process that holds it: tests/playbooks/test_frozen.py",
-    "offsets_do_not_fit": "needs replicas without a journal: tests/playbooks/test_adopt.py",
-    "overrides_refused": "needs workers with another policy: tests/integration/test_settings_in_force.py",
-    "tail_left": "needs a lost cluster: tests/playbooks/test_incident.py",
-}
-
-
-@pytest.mark.parametrize("name", list(REFUSALS))
-def test_the_next_step_of_a_refusal_lets_enable_go_on(pair: BreakablePair, name: str) -> None:
-    case, scenario = REFUSALS[name], pair.scenario
-    with case.make(pair):
-        refused = scenario.playbook("enable", {**CONFIRM, **case.variables}, expect=2)
-        output = " ".join(refused["output"].replace('\\"', '"').split())
-        for words in case.says:
-            assert words in output, refused["log"]
-        assert refused["changed"] == 0
-        more = case.remedy(pair) or {}
-        scenario.playbook("enable", {**CONFIRM, **more})
-    if "kafka_dr_drop" in more:
-        # It joins again for the tests that follow.
-        scenario.playbook("enable", CONFIRM)
-
-
-# ---- refusals of a move, as README lists them ----------------------------------------------------------------------
-
-UNTOUCHED = "Nothing was changed by this attempt"
-#: A defect, variables of the move, and what it says. The other sentences of README's "What it refuses" have tests in
-#: test_bad_input.py, test_absence.py, test_disaster.py, test_answers_again.py and test_evidence.py.
-MOVES: dict[str, tuple[Make, dict[str, Any], tuple[str, ...]]] = {
-    "replication makes no progress": (
-        configured(source_consumer_fetch_min_bytes="50000000", source_consumer_fetch_max_wait_ms="25000"),
-        {},
-        ("The flow P->B is", "no progress", UNTOUCHED),
-    ),
-    "a group has no committed offset": (
-        never_read,
-        {"kafka_dr_groups": ["settlement", "archive", "new"]},
-        ('The group "new" has no committed offset on any of its topics on P', UNTOUCHED),
-    ),
-    "another producer writes a replica": (
-        foreign_writes,
-        {},
-        ("the last record of P.Payments-0 on B", "is not in Payments on P", UNTOUCHED),
-    ),
-    "a higher committed offset on the cluster being entered": (
-        following,
-        {"kafka_dr_drain_groups_timeout": 1},
-        ("archive", "kafka_dr_lower", "The applications are back on P"),
-    ),
-}
-
-
-@pytest.mark.parametrize("name", list(MOVES))
-def test_a_move_refuses_what_readme_lists(pair: BreakablePair, name: str) -> None:
-    make, variables, says = MOVES[name]
-    with make(pair):
-        refused = pair.scenario.playbook("failover_cutoff", {"kafka_dr_confirm": "B", **variables}, expect=2)
-    output = " ".join(refused["output"].replace('\\"', '"').split())
-    for words in says:
-        assert words in output, refused["log"]
-    if UNTOUCHED in says:
-        assert refused["changed"] == 0
-    ready = until(pair.observe, lambda seen: "journal" not in named(seen) and "run" not in named(seen))
-    assert not {"journal", "run"} & set(named(ready)), named(ready)
-
-
-# ---- after a move --------------------------------------------------------------------------------------------------
-
-
-def test_a_topic_and_a_group_that_join_after_a_move_are_in_stopped_connectors_too(pair: BreakablePair) -> None:
-    """The checkpoint connector toward the applications is stopped, and readiness reads its topics and groups."""
-    scenario = pair.scenario
-    assert scenario.move("failover_cutoff", "B")["outcome"] == "completed"
-    write(
-        pair,
-        kafka_dr_topics=topics(Payments=PARTITIONS + 1, Ledger=3, Late=1),
-        kafka_dr_groups=["settlement", "archive", "late"],
-    )
-    observed = {"topics": ["Payments", "Ledger", "Late"], "groups": ["settlement", "archive", "late"], "to": "P"}
-    scenario.playbook("enable", CONFIRM)
-    name = f"P->B.{CHECKPOINT}"
-    config = pair.connect("GET", "B", f"/{name}/config")
-    assert "Late" in config["topics"].split(",")
-    assert "late" in config["groups"].split(",")
-    state = pair.connect("GET", "B", f"/{name}/status")
-    assert (state["connector"]["state"], state["tasks"]) == ("STOPPED", [])
-    # A group that has never read is reported by a check of its own.
-    found = until(lambda: pair.observe(**observed), lambda seen: set(named(seen)) <= {"group_offsets", "presynced"})
-    assert "back_carries" not in named(found), named(found)
-    assert set(named(found)) <= {"group_offsets", "presynced"}, named(found)
-    assert scenario.playbook("enable", CONFIRM)["changed"] == 0
+        changed = case.remedy(pair)
+        after = given if changed is None else changed
+        found = until(lambda: pair.observe(**after), lambda seen: set(named(seen)) <= case.later)
+        assert set(named(found)) <= case.later, named(found)
