@@ -29,11 +29,14 @@ options:
     description: Committed offsets at the barrier, by group, topic and partition.
     type: dict
     required: true
-  group_sync_stopped:
+  group_sync:
     description:
-      - Whether the flow toward O(leave) has certainly committed no offsets there since the barrier. With V(false), a
-        changed offset on one of its replicas may be a consumer's or the flow's, and results in UNKNOWN.
-    type: bool
+      - Whether the flow toward O(leave) has committed offsets there since the barrier. A changed offset on one of its
+        replicas may then be a consumer's or the flow's.
+      - V(stopped) is without such commits. V(started) is after a look of the same run with V(stopped) that was PROVEN,
+        so changed offsets on these replicas show nothing. With V(unknown) they result in UNKNOWN.
+    type: str
+    choices: [stopped, started, unknown]
     required: true
 seealso:
   - module: switchback.kafka_dr.dr_arrival_info
@@ -47,7 +50,7 @@ EXAMPLES = r"""
     pair: "{{ kafka_dr_pair.spec }}"
     leave: P
     barrier_offsets: {settlement: {Payments: {"0": 1214}}}
-    group_sync_stopped: true
+    group_sync: stopped
 """
 
 RETURN = r"""
@@ -71,7 +74,7 @@ SPEC = ArgumentSpec(
     {
         "leave": {"type": "str", "required": True},
         "barrier_offsets": {"type": "dict", "required": True},
-        "group_sync_stopped": {"type": "bool", "required": True},
+        "group_sync": {"type": "str", "choices": ["stopped", "started", "unknown"], "required": True},
     }
 ).merge(pair_option())
 
@@ -84,7 +87,7 @@ def work(module: AnsibleModule) -> Result:
             pair=pair_spec(params),
             leave=params["leave"],
             barrier_offsets=params["barrier_offsets"],
-            group_sync_stopped=params["group_sync_stopped"],
+            group_sync=params["group_sync"],
             request_timeout=params["request_timeout"],
         )
     )

@@ -68,10 +68,10 @@ class LabPair:
         rows = [row.as_dict() for row in UndeclaredGroups(pair, P).again()]
         return {row["group"]: row for row in rows if row["group"].startswith("types-")}
 
-    def departure(self, group_sync_stopped: bool = True, committed: int = 7, **pair: Any) -> tuple[str, str]:
+    def departure(self, group_sync: str = "stopped", committed: int = 7, **pair: Any) -> tuple[str, str]:
         before = {self.moved: {self.topic: {"0": committed}}}
         options: dict[str, Any] = {"pair": {**self.option, **pair}, "leave": P, "barrier_offsets": before}
-        options["group_sync_stopped"] = group_sync_stopped
+        options["group_sync"] = group_sync
         found = run_module(dr_departure_info, options)["departure"]
         return found["verdict"], found["reason"]
 
@@ -163,14 +163,14 @@ def test_a_group_that_comes_back_on_the_cluster_that_was_left_is_found(pair: Lab
     assert pair.departure()[0] == "PROVEN"
     assert pair.departure(committed=6)[0] == "REFUTED"
     # Group sync toward P commits on the replicas of B's originals: with the policy identity, on every topic.
-    assert pair.departure(group_sync_stopped=False, committed=6)[0] == "REFUTED"
-    verdict, reason = pair.departure(group_sync_stopped=False, committed=6, policy="identity")
+    assert pair.departure(group_sync="unknown", committed=6)[0] == "REFUTED"
+    verdict, reason = pair.departure(group_sync="unknown", committed=6, policy="identity")
     assert (verdict, f'"{pair.moved}" (its offsets changed on {pair.topic}, ' in reason) == ("UNKNOWN", True)
-    assert pair.departure(group_sync_stopped=False, policy="identity")[0] == "PROVEN"
+    assert pair.departure(group_sync="unknown", policy="identity")[0] == "PROVEN"
     with member(pair, pair.moved, pair.topic):
-        verdict, reason = pair.departure(group_sync_stopped=False, policy="identity")
+        verdict, reason = pair.departure(group_sync="unknown", policy="identity")
         assert verdict == "REFUTED"
         assert f'"{pair.moved}" has members (visitor on ' in reason
     lost = {**pair.option, "clusters": {**pair.clusters, P: {**pair.clusters[P], "bootstrap_servers": "127.0.0.1:1"}}}
-    options = {"pair": lost, "leave": P, "barrier_offsets": {}, "group_sync_stopped": False, "request_timeout": 3}
+    options = {"pair": lost, "leave": P, "barrier_offsets": {}, "group_sync": "unknown", "request_timeout": 3}
     assert run_module(dr_departure_info, options)["departure"]["verdict"] == "UNKNOWN"

@@ -139,5 +139,5 @@ def test_a_failback_refuses_such_a_group_too_and_proves_that_nothing_stayed(pair
     report = pair.move("failback", "P")
     left = check(report, "departure")
     assert (report["outcome"], left["verdict"]) == ("completed", "PROVEN"), left
-    assert left["reason"] == "1 groups have no members on B and have committed nothing there since the barrier"
+    assert left["reason"].startswith("1 groups have no members on B and have committed nothing there since the barrier")
     pair.traffic(300)

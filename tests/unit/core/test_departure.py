@@ -25,9 +25,11 @@ IDLE = GroupState("g", "EMPTY")
 BEFORE = {"g": {HERE: 100}}
 
 
-def judged(state: GroupState = IDLE, commits: Any = None, before: Any = None, synced: set[str] = STOPPED) -> Any:
+def judged(
+    state: GroupState = IDLE, commits: Any = None, before: Any = None, synced: set[str] = STOPPED, looked: bool = False
+) -> Any:
     commits = {HERE: 100} if commits is None else commits
-    return judge_departure("P", {"g": state}, {"g": commits}, BEFORE if before is None else before, synced)
+    return judge_departure("P", {"g": state}, {"g": commits}, BEFORE if before is None else before, synced, looked)
 
 
 @pytest.mark.parametrize("synced", [STOPPED, RUNNING, IDENTITY])
@@ -63,6 +65,17 @@ def test_a_commit_that_group_sync_may_have_written_proves_neither() -> None:
     assert judged(commits=commits, synced=STOPPED).verdict == "REFUTED"
     assert judged(commits={HERE: 100, BACK: 5}, synced=RUNNING).verdict == "UNKNOWN"
     assert judged(GroupState("g", "STABLE", None, (MEMBER,)), commits, synced=IDENTITY).verdict == "REFUTED"
+
+
+def test_after_a_look_before_group_sync_started_only_members_are_asked_for_where_it_commits() -> None:
+    """Otherwise every move whose group sync is fast would be UNKNOWN."""
+    found = judged(commits={HERE: 100, BACK: 5}, synced=RUNNING, looked=True)
+    assert found.verdict == "PROVEN"
+    assert found.reason.endswith("since the barrier, and where group sync commits, too, nothing until it started")
+    assert judged(commits={HERE: 101, BACK: 5}, synced=RUNNING, looked=True).verdict == "REFUTED"
+    member = GroupState("g", "STABLE", None, (MEMBER,))
+    assert judged(member, {HERE: 100, BACK: 5}, synced=RUNNING, looked=True).verdict == "REFUTED"
+    assert judged(GroupState("g", "UNKNOWN"), {HERE: 100, BACK: 5}, synced=RUNNING, looked=True).verdict == "UNKNOWN"
 
 
 def test_only_the_groups_and_topics_that_group_sync_hides_are_unknown() -> None:

@@ -27,12 +27,14 @@ def judge_departure(
     commits: Commits,
     before: Commits,
     synced: Collection[str],
+    looked: bool = False,
 ) -> Finding:
     """A look at the groups that moved, on the cluster ``left``.
 
     ``before``: their committed offsets at the barrier. ``synced``: topics on which MirrorMaker 2's group sync may have
     committed since. A changed offset there is a consumer's or group sync's, so it proves neither. Group sync only
-    raises offsets, so an unchanged one shows that nothing committed there. Source:
+    raises offsets, so an unchanged one shows that nothing committed there. ``looked``: an earlier look of the run,
+    before group sync started, has proven that the group had left, so only its members are asked for there. Source:
     org.apache.kafka.connect.mirror.MirrorCheckpointTask (Kafka 4.3.1).
     """
     if not states:
@@ -54,16 +56,21 @@ def judge_departure(
     if at_work:
         return Finding(REFUTED, f"at work on {left} after the point of no return: {first_few(at_work, separator='; ')}")
     unclear = sorted(f'"{group}" ({state.state})' for group, state in states.items() if state.active)
-    for group in dict.fromkeys(group for group, *_offsets in changed):
-        topics = list(dict.fromkeys(key.topic for name, key, _then, _now in changed if name == group))
-        unclear.append(f'"{group}" (its offsets changed on {first_few(topics)}, where group sync commits, too)')
+    synced_topics: dict[str, list[str]] = {}
+    for group, key, _then, _now in changed:
+        synced_topics.setdefault(group, []).append(key.topic)
+    if not looked:
+        unclear += [
+            f'"{group}" (its offsets changed on {first_few(list(dict.fromkeys(topics)))}, where group sync commits, too)'
+            for group, topics in synced_topics.items()
+        ]
     # A group of which the barrier holds nothing was not observed there.
     unclear += sorted(f'"{group}" (no committed offsets in the barrier)' for group in states.keys() - before.keys())
     if unclear:
         return Finding(UNKNOWN, f"it is unknown whether these groups are at work on {left}: {first_few(unclear)}")
-    return Finding(
-        PROVEN, f"{len(states)} groups have no members on {left} and have committed nothing there since the barrier"
-    )
+    where = ", and where group sync commits, too, nothing until it started" if synced_topics else ""
+    text = f"{len(states)} groups have no members on {left} and have committed nothing there since the barrier{where}"
+    return Finding(PROVEN, text)
 
 
 def together(looks: Sequence[Mapping[str, Any] | None]) -> Finding:

@@ -32,8 +32,9 @@ class DepartureRequest:
     leave: str
     #: Committed offsets at the barrier by group, topic and partition.
     barrier_offsets: Mapping[str, Mapping[str, Mapping[str, int]]]
-    #: Whether MirrorMaker 2's group sync has certainly committed nothing on ``leave`` since the barrier.
-    group_sync_stopped: bool
+    #: Whether MirrorMaker 2's group sync has committed on ``leave`` since the barrier: "stopped": it has not;
+    #: "started": it may have, after a look that has proven the departure; "unknown".
+    group_sync: str
     request_timeout: float
 
 
@@ -64,4 +65,5 @@ def _observe(request: DepartureRequest, result: Result) -> Finding:
     }
     before = {group: flat(offsets) for group, offsets in request.barrier_offsets.items()}
     # Toward the cluster that was left, group sync commits on the replicas of the other cluster's originals.
-    return judge_departure(leave, states, now, before, set() if request.group_sync_stopped else replicas)
+    synced = set() if request.group_sync == "stopped" else replicas
+    return judge_departure(leave, states, now, before, synced, request.group_sync == "started")
