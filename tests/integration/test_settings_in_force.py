@@ -134,9 +134,9 @@ class Flow:
     def problems(self) -> list[str]:
         """Why a move would be refused, as far as the flow is concerned."""
         params = {"clusters": self.clusters, "topics": [self.topic], "flows": [{"source": P, "target": B}]}
-        told = run_module(dr_status_info, as_pair(params))
-        assert told["rc"] == 0, told
-        status = told["status"]
+        done = run_module(dr_status_info, as_pair(params))
+        assert done["rc"] == 0, done
+        status = done["status"]
         journal = {"active": P, "run": None, "interrupted": False}
         found: list[str] = judge_cutover(status, journal, "cutoff", B)["problems"]
         return found

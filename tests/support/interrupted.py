@@ -16,7 +16,7 @@ from types import FrameType
 
 __all__ = ["end_all_on_signals"]
 
-# Inherited by every process that is started from here, in whatever session: brokers outlive their parents.
+# Inherited by every process that is started from here, in its own session or not: brokers outlive their parents.
 _MARK = "KAFKA_DR_STARTED_BY"
 _PATIENCE_S = 6.0
 
@@ -55,7 +55,7 @@ def _started() -> list[int]:
 
 
 def _environment(folder: Path) -> list[bytes]:
-    # Empty for a process that has ended and that nobody has waited for.
+    # Empty for a process that has ended and whose parent has not waited for it.
     try:
         return (folder / "environ").read_bytes().split(b"\0")
     except OSError:

@@ -33,6 +33,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.plann
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import Connector
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import retriable, waiting
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Change, Outcome
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.other_applications import (
+    OtherApplications,
+    Standstill,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, LockedOut
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.open_transactions import StableEnds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import PartitionFacts
@@ -289,6 +293,7 @@ def stub(**fields: Any) -> Any:
     return SimpleNamespace(**fields)
 
 
+NO_OTHERS = OtherApplications()
 KAFKA = stub(bootstrap_servers="kafka:9092", timeout=15.0, requests=[], seen_topics=None)
 ONE = Partition("T", 0)
 
@@ -502,7 +507,15 @@ def _arrival(trial: Trial) -> Any:
     trial.patch.setattr(trial.module, "read_state", lambda *_args: barrier)
     trial.replace("kafka_groups.describe", {})
     pair = stub(require_alias=lambda _alias: None, connections={"B": {}})
-    return trial.module.arrival(stub(pair=pair, enter="B", groups=["g"], bounds=BOUNDS, request_timeout=15.0))
+    return trial.module.arrival(
+        stub(pair=pair, enter="B", groups=["g"], not_awaited=NO_OTHERS, bounds=BOUNDS, request_timeout=15.0)
+    )
+
+
+@wait("kafka", "_pair/observation/standstill.py:_watched")
+def _watched(trial: Trial) -> Any:
+    watch = stub(needed=1.0, settled=True, look=trial.observing(Standstill({}, [], {}, 1.0)))
+    return trial.module._watched(watch, BOUNDS)
 
 
 @wait("kafka", "_pair/offsets/disaster_barrier.py:_require_decided")

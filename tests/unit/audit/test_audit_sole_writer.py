@@ -47,9 +47,9 @@ CLEAN = SinceCut(0, source_cut=100, target_cut=40, end=46, records=6, stored=103
     ],
 )
 def test_each_state_of_a_partition_has_its_verdict(parts: dict[str, Any], verdict: str, text: str) -> None:
-    found = judge([CLEAN, replace(CLEAN, **{"partition": 1, **parts})], compacts=False, reasons=[])
-    assert found[0] == verdict
-    assert (text if verdict != "PROVEN" else str(6 + parts.get("records", 6))) in found[1]
+    shown = judge([CLEAN, replace(CLEAN, **{"partition": 1, **parts})], compacts=False, reasons=[])
+    assert shown[0] == verdict
+    assert (text if verdict != "PROVEN" else str(6 + parts.get("records", 6))) in shown[1]
 
 
 def test_what_was_not_compared_is_unknown_and_a_foreign_record_still_refutes() -> None:
@@ -63,11 +63,11 @@ def test_what_was_not_compared_is_unknown_and_a_foreign_record_still_refutes() -
 
 @given(st.dictionaries(st.sampled_from([*KINDS, "UNCLASSIFIED"]), st.integers(1, 9), min_size=1))
 def test_no_kind_of_difference_that_may_hide_a_record_is_proven(differences: dict[str, int]) -> None:
-    found = judge([replace(CLEAN, differences=differences)], compacts=False, reasons=[])[0]
+    shown = judge([replace(CLEAN, differences=differences)], compacts=False, reasons=[])[0]
     if "FOREIGN" in differences:
-        assert found == "REFUTED"
+        assert shown == "REFUTED"
     else:
-        assert (found == "PROVEN") == (set(differences) <= {"NOT_YET", "NEWER", "RETIMED"})
+        assert (shown == "PROVEN") == (set(differences) <= {"NOT_YET", "NEWER", "RETIMED"})
 
 
 def spanned(start: int, end: int, **parts: Any) -> tuple[ReadRange, list[str]]:
@@ -82,8 +82,8 @@ def spanned(start: int, end: int, **parts: Any) -> tuple[ReadRange, list[str]]:
         **given,
     )
     scope = Scope(topic)
-    found = snapshot._span(scope, side, ("T", 0), partition.target, start, end)
-    return found, scope.reasons
+    shown = snapshot._span(scope, side, ("T", 0), partition.target, start, end)
+    return shown, scope.reasons
 
 
 def test_a_log_is_read_from_the_cut_on_and_must_reach_it() -> None:
@@ -106,11 +106,11 @@ def test_a_log_is_read_from_the_cut_on_and_must_reach_it() -> None:
     ],
 )
 def test_the_worst_topic_decides_and_is_shown(verdicts: list[str], whole: str) -> None:
-    found = _whole([{"verdict": verdict, "reason": f"{verdict} here"} for verdict in verdicts])
-    assert found is not None
-    assert found["verdict"] == whole
+    shown = _whole([{"verdict": verdict, "reason": f"{verdict} here"} for verdict in verdicts])
+    assert shown is not None
+    assert shown["verdict"] == whole
     document: dict[str, Any] = {"verdict": "PROVEN", "pair": "B-P", "records": {"source": 9}, "topics": []}
-    shown = lines({**document, "written_by_flow": found, "not_checked": []})
+    shown = lines({**document, "written_by_flow": shown, "not_checked": []})
     assert shown[1].startswith(f"  {whole:<8} only the flow has written since the cut: {whole} here")
     assert len(lines({**document, "written_by_flow": _whole([]), "not_checked": []})) == 1
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.commit_metadata import (
-    Compared,
+    LogParts,
     Place,
     in_place,
     to_compare,
@@ -29,7 +29,7 @@ from metadata import bit_set, run_lengths, streams
 NOW = 1_790_000_000_000
 SHIFTED = Place(40, 30, (0, 100), (0, 90))
 EQUAL = Place(40, 40, (5, 100), (10, 120))
-NOTHING = Compared((40, 40), (30, 30))
+NOTHING = LogParts((40, 40), (30, 30))
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ def test_the_times_of_kafka_streams_refer_to_no_offset(text: str) -> None:
 )
 def test_parallel_consumers_metadata_refer_to_offsets_from_the_committed_one_on(text: str, length: int) -> None:
     """A length that is compressed is not read: then everything up to the log end is compared."""
-    assert to_compare(text, SHIFTED) == Compared((40, 40 + length), (30, 30 + length))
+    assert to_compare(text, SHIFTED) == LogParts((40, 40 + length), (30, 30 + length))
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_any_other_text_may_refer_to_every_offset(text: str) -> None:
     assert isinstance(reason, str)
     if "after the end" not in reason:
         assert "format is unknown" in reason
-        assert to_compare(text, EQUAL) == Compared((10, 100), (10, 100))
+        assert to_compare(text, EQUAL) == LogParts((10, 100), (10, 100))
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def log(first: int, *values: int | None) -> list[Written]:
     ],
 )
 def test_records_are_compared_one_by_one(left: list[Written], entered: list[Written], same: bool) -> None:
-    assert in_place(left, entered, Compared((40, 43), (30, 33))) is same
+    assert in_place(left, entered, LogParts((40, 43), (30, 33))) is same
 
 
 class World:

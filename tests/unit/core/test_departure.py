@@ -34,9 +34,9 @@ def judged(
 
 @pytest.mark.parametrize("synced", [STOPPED, RUNNING, IDENTITY])
 def test_a_group_without_members_and_new_commits_has_left(synced: set[str]) -> None:
-    found = judged(synced=synced)
-    assert found.verdict == "PROVEN"
-    assert found.reason == "1 groups have no members on P and have committed nothing there since the barrier"
+    finding = judged(synced=synced)
+    assert finding.verdict == "PROVEN"
+    assert finding.reason == "1 groups have no members on P and have committed nothing there since the barrier"
 
 
 @pytest.mark.parametrize("synced", [STOPPED, RUNNING])
@@ -51,8 +51,8 @@ def test_a_group_without_members_and_new_commits_has_left(synced: set[str]) -> N
 )
 def test_a_member_or_a_commit_there_is_found(state: GroupState, commits: Any, reason: str, synced: set[str]) -> None:
     """An instance that starts there after the point of no return processes records a second time."""
-    found = judged(state, commits, synced=synced)
-    assert (found.verdict, found.reason) == ("REFUTED", f"at work on P after the point of no return: {reason}")
+    finding = judged(state, commits, synced=synced)
+    assert (finding.verdict, finding.reason) == ("REFUTED", f"at work on P after the point of no return: {reason}")
 
 
 def test_a_commit_that_group_sync_may_have_written_proves_neither() -> None:
@@ -60,8 +60,8 @@ def test_a_commit_that_group_sync_may_have_written_proves_neither() -> None:
     commits = {HERE: 120, Partition("T", 1): 7}
     unknown = "it is unknown whether these groups are at work on P: "
     text = '"g" (its offsets changed on T, where group sync commits, too)'
-    found = judged(commits=commits, synced=IDENTITY)
-    assert (found.verdict, found.reason) == ("UNKNOWN", unknown + text)
+    finding = judged(commits=commits, synced=IDENTITY)
+    assert (finding.verdict, finding.reason) == ("UNKNOWN", unknown + text)
     assert judged(commits=commits, synced=STOPPED).verdict == "REFUTED"
     assert judged(commits={HERE: 100, BACK: 5}, synced=RUNNING).verdict == "UNKNOWN"
     assert judged(GroupState("g", "STABLE", None, (MEMBER,)), commits, synced=IDENTITY).verdict == "REFUTED"
@@ -69,9 +69,9 @@ def test_a_commit_that_group_sync_may_have_written_proves_neither() -> None:
 
 def test_after_a_look_before_group_sync_started_only_members_are_asked_for_where_it_commits() -> None:
     """Otherwise every move whose group sync is fast would be UNKNOWN."""
-    found = judged(commits={HERE: 100, BACK: 5}, synced=RUNNING, looked=True)
-    assert found.verdict == "PROVEN"
-    assert found.reason.endswith("since the barrier, and where group sync commits, too, nothing until it started")
+    finding = judged(commits={HERE: 100, BACK: 5}, synced=RUNNING, looked=True)
+    assert finding.verdict == "PROVEN"
+    assert finding.reason.endswith("since the barrier, and where group sync commits, too, nothing until it started")
     assert judged(commits={HERE: 101, BACK: 5}, synced=RUNNING, looked=True).verdict == "REFUTED"
     member = GroupState("g", "STABLE", None, (MEMBER,))
     assert judged(member, {HERE: 100, BACK: 5}, synced=RUNNING, looked=True).verdict == "REFUTED"
@@ -83,12 +83,12 @@ def test_only_the_groups_and_topics_that_group_sync_hides_are_unknown() -> None:
     states = {name: GroupState(name, "EMPTY") for name in "gh"}
     before = {"g": {HERE: 100}, "h": {HERE: 100, BACK: 3}}
     commits = {"g": {HERE: 100, BACK: 5}, "h": {HERE: 100, BACK: 3}}
-    found = judge_departure("P", states, commits, before, RUNNING)
-    assert found.verdict == "UNKNOWN"
-    assert found.reason.endswith(': "g" (its offsets changed on B.T, where group sync commits, too)')
-    found = judge_departure("P", states, {**commits, "h": {HERE: 101, BACK: 3}}, before, RUNNING)
-    assert found.verdict == "REFUTED"
-    assert found.reason.endswith(': "h" committed 101 on T-0, after 100 at the barrier')
+    finding = judge_departure("P", states, commits, before, RUNNING)
+    assert finding.verdict == "UNKNOWN"
+    assert finding.reason.endswith(': "g" (its offsets changed on B.T, where group sync commits, too)')
+    finding = judge_departure("P", states, {**commits, "h": {HERE: 101, BACK: 3}}, before, RUNNING)
+    assert finding.verdict == "REFUTED"
+    assert finding.reason.endswith(': "h" committed 101 on T-0, after 100 at the barrier')
 
 
 @pytest.mark.parametrize("state", ["UNDESCRIBED", "UNKNOWN", "PREPARING_REBALANCING", "FUTURE"])
@@ -122,7 +122,7 @@ def look(verdict: str) -> dict[str, str]:
     ],
 )
 def test_only_looks_until_the_end_prove_it(looks: list[str | None], verdict: str) -> None:
-    found = together([None if one is None else look(one) for one in looks])
-    assert found.verdict == verdict
+    finding = together([None if one is None else look(one) for one in looks])
+    assert finding.verdict == verdict
     if verdict in looks:
-        assert found.reason == f"because {verdict}"
+        assert finding.reason == f"because {verdict}"

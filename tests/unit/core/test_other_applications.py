@@ -50,10 +50,10 @@ def client(role: str, **keys: Any) -> dict[str, Any]:
 def test_what_no_declared_application_covers(
     clients: list[dict[str, Any]], topics: list[str], groups: list[str]
 ) -> None:
-    found = other_applications(clients, TOPICS, GROUPS)
-    assert found.as_dict() == {"topics": topics, "groups": groups}
-    assert bool(found) == bool(topics or groups)
-    assert OtherApplications.of(found.as_dict()) == found
+    others = other_applications(clients, TOPICS, GROUPS)
+    assert others.as_dict() == {"topics": topics, "groups": groups}
+    assert bool(others) == bool(topics or groups)
+    assert OtherApplications.of(others.as_dict()) == others
 
 
 @given(
@@ -74,17 +74,17 @@ def test_one_more_declared_application_never_leaves_more_to_other_teams(clients:
 
 
 def test_when_they_must_be_at_rest() -> None:
-    found = awaited_stops(BOTH)
+    others = awaited_stops(BOTH)
     writers, readers = "the writers of Payments", 'the consumers of "settlement"'
-    assert found["cutoff"] == {
+    assert others["cutoff"] == {
         "stop_producers": {"topics": ["Payments"], "groups": [], "again": [], "text": writers},
         "stop_consumers": {"topics": [], "groups": ["settlement"], "again": ["Payments"], "text": readers},
     }
-    assert found["continuous"] == {
+    assert others["continuous"] == {
         "stop_consumers": {"topics": [], "groups": ["settlement"], "again": [], "text": readers},
         "move_producers": {"topics": ["Payments"], "groups": [], "again": [], "text": writers},
     }
-    assert found["disaster"] == {}
+    assert others["disaster"] == {}
     only = awaited_stops(OtherApplications(groups=("settlement",)))
     assert list(only["cutoff"]) == ["stop_consumers"]
     assert set(map(str, awaited_stops(OtherApplications()).values())) == {"{}"}
@@ -167,9 +167,9 @@ FAILURE = {"task": "t", "message": "m", "error": {}}
 )
 def test_after_an_undo_the_run_says_what_other_teams_may_do(kind: str, others: dict[str, Any], wanted: str) -> None:
     run = {"failure": FAILURE, "run": "r", "passed": False, "outcome": "undone", "type": kind, "from": "P", "to": "B"}
-    found = cutover_advice({**run, "clusters": {}, "journal": {}, "probes": [], "other_applications": others})
-    assert wanted in found
-    assert ("Other teams" in found) == bool(wanted)
+    others = cutover_advice({**run, "clusters": {}, "journal": {}, "probes": [], "other_applications": others})
+    assert wanted in others
+    assert ("Other teams" in others) == bool(wanted)
 
 
 def test_their_downtime_is_never_claimed_to_be_known() -> None:

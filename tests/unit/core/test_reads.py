@@ -111,6 +111,7 @@ def test_preflight_returns_what_the_groups_read_also_for_a_resumed_run() -> None
         "missing": [],
         "unjoined": [],
         "undeclared_groups": [],
+        "open_transactions": [],
     }
     for run in (None, {"id": "r", "type": "cutoff", "to": "B", "pnr": None, "ended": None}):
         state = {"active": "P", "run": run, "interrupted": run is not None}

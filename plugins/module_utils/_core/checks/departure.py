@@ -56,12 +56,12 @@ def judge_departure(
     if at_work:
         return Finding(REFUTED, f"at work on {left} after the point of no return: {first_few(at_work, separator='; ')}")
     unclear = sorted(f'"{group}" ({state.state})' for group, state in states.items() if state.active)
-    synced_topics: dict[str, list[str]] = {}
+    synced_topics: dict[str, dict[str, None]] = {}
     for group, key, _then, _now in changed:
-        synced_topics.setdefault(group, []).append(key.topic)
+        synced_topics.setdefault(group, {})[key.topic] = None
     if not looked:
         unclear += [
-            f'"{group}" (its offsets changed on {first_few(list(dict.fromkeys(topics)))}, where group sync commits, too)'
+            f'"{group}" (its offsets changed on {first_few(list(topics))}, where group sync commits, too)'
             for group, topics in synced_topics.items()
         ]
     # A group of which the barrier holds nothing was not observed there.

@@ -576,7 +576,9 @@ def _in_scope(facts: Facts) -> Finding:
         for row in rows or ()
     ]
     unknown = [_not_known(facts, part).reason for part, rows in sides.items() if rows is None]
-    states = {row["group"]: row["state"] for row in facts.committed_offsets or () if row["alias"] == facts.x}
+    if facts.committed_offsets is None:
+        return _not_known(facts, "committed_offsets")
+    states = {row["group"]: row["state"] for row in facts.committed_offsets if row["alias"] == facts.x}
     unknown += [
         f'what "{group}" reads on {facts.x} is unknown: it is rebalancing'
         for group, state in states.items()
@@ -1147,6 +1149,7 @@ CHECKS = (
         " kafka_dr_wait_for_applications: then the run says when, and waits.",
         ("topics", "leaders_from"),
         (CONTROLLED,),
+        asked_by="the watch of their topics and groups",
     ),
     Check(
         "clients",

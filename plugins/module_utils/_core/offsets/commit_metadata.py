@@ -31,7 +31,7 @@ from typing import Any, Protocol
 from ..partition import Range
 from .fingerprints import HasFields, fingerprints
 
-__all__ = ["OUT_OF_PLACE", "Compared", "HasOffset", "Place", "dropped_metadata", "in_place", "to_compare"]
+__all__ = ["OUT_OF_PLACE", "HasOffset", "LogParts", "Place", "dropped_metadata", "in_place", "to_compare"]
 
 # Times before 1973 and after 5138 are not taken for times: another format may begin with the same byte.
 _TIMES = range(10**11, 10**14)
@@ -67,20 +67,20 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Compared:
+class LogParts:
     """The parts of both logs whose records must be at the same places; empty if there is nothing to compare."""
 
     left: Range
     entered: Range
 
 
-def to_compare(metadata: str, place: Place) -> Compared | str:
+def to_compare(metadata: str, place: Place) -> LogParts | str:
     """What to compare before these metadata may go along, or the reason why they cannot."""
     if len(metadata.encode()) > _LONGEST:
         return f"they have more than {_LONGEST} bytes"
     data = _decoded(metadata)
     if _is_streams(data):
-        return Compared((place.commit, place.commit), (place.offset, place.offset))
+        return LogParts((place.commit, place.commit), (place.offset, place.offset))
     shift = place.offset - place.commit
     if _is_parallel_consumer(data):
         length = _length(data)
@@ -93,10 +93,10 @@ def to_compare(metadata: str, place: Place) -> Compared | str:
         return "they may refer to offsets after the end of the log"
     if high - low > _MOST:
         return f"they may refer to {high - low} records, and at most {_MOST} are compared"
-    return Compared((low, high), (low + shift, high + shift))
+    return LogParts((low, high), (low + shift, high + shift))
 
 
-def in_place(left: Sequence[HasOffset], entered: Sequence[HasOffset], compared: Compared) -> bool:
+def in_place(left: Sequence[HasOffset], entered: Sequence[HasOffset], compared: LogParts) -> bool:
     """Whether the records of both parts are the same, one by one and at the same distances."""
     shift = compared.entered[0] - compared.left[0]
     if [record.offset + shift for record in left] != [record.offset for record in entered]:

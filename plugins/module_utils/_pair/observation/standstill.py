@@ -139,10 +139,10 @@ class Watch:
 
     def as_seen(self) -> dict[str, dict[str, Any]]:
         """Return what a later watch on the same host may rely on."""
-        found: dict[str, dict[str, Any]] = {part: dict(self._given.get(part, {})) for part in (_TOPICS, _GROUPS)}
+        rows: dict[str, dict[str, Any]] = {part: dict(self._given.get(part, {})) for part in (_TOPICS, _GROUPS)}
         for (part, name), item in self._items.items():
-            found[part][name] = {"at": item.at, "digest": item.digest, "end": item.end}
-        return found
+            rows[part][name] = {"at": item.at, "digest": item.digest, "end": item.end}
+        return rows
 
     def _still(self, key: tuple[str, str]) -> bool:
         wanted = self._settle if key[0] == _TOPICS else self._idle_settle
@@ -150,8 +150,8 @@ class Watch:
 
     def _log_ends(self) -> dict[str, list[int]]:
         """Return the high watermarks of each topic: a record of an open transaction was written, too."""
-        found = describe_anew(self._kafka, self._topics) if self._topics else {}
-        missing = [name for name, state in found.items() if state is None]
+        states = describe_anew(self._kafka, self._topics) if self._topics else {}
+        missing = [name for name, state in states.items() if state is None]
         if missing:
             raise DrError(
                 "topic_missing",
@@ -159,7 +159,7 @@ class Watch:
                 "Run the playbook switchback.kafka_dr.enable, or remove the topic from the inventory.",
                 self._kafka.bootstrap_servers,
             )
-        counts = {name: state.partitions for name, state in found.items() if state is not None}
+        counts = {name: state.partitions for name, state in states.items() if state is not None}
         ends = log_ends(
             self._kafka, [Partition(name, index) for name, count in counts.items() for index in range(count)]
         )
@@ -177,22 +177,22 @@ def _watched(watch: Watch, bounds: Bounds) -> Waited[Standstill]:
     lines = ProgressLines(until)
 
     def look() -> Standstill:
-        found = watch.look()
-        lines.show(found.texts)
-        return found
+        seen = watch.look()
+        lines.show(seen.texts)
+        return seen
 
-    def over(found: Standstill) -> bool:
+    def over(seen: Standstill) -> bool:
         # What is still, is looked at for long enough, also if each look takes seconds.
-        if not found.texts:
+        if not seen.texts:
             return watch.settled
         # What was written just now cannot be still for long enough any more.
-        return time.monotonic() + (watch.needed if found.written else 0.0) > until
+        return time.monotonic() + (watch.needed if seen.written else 0.0) > until
 
     return wait_until(look, over, bounds.longer(2 * watch.needed + _SLOW_LOOKS))
 
 
-def _texts(watch: Watch, found: Standstill) -> list[str]:
-    return found.texts or ([] if watch.settled else ["they have not been observed for long enough"])
+def _texts(watch: Watch, seen: Standstill) -> list[str]:
+    return seen.texts or ([] if watch.settled else ["they have not been observed for long enough"])
 
 
 def standstill(request: StandstillRequest) -> Result:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ..._core.listing import first_few
-from ..._core.offsets.commit_metadata import OUT_OF_PLACE, Compared, Place, dropped_metadata, in_place, to_compare
+from ..._core.offsets.commit_metadata import OUT_OF_PLACE, LogParts, Place, dropped_metadata, in_place, to_compare
 from ..._core.partition import Partition, Ranges
 from ..._kafka.groups import Committed, committed
 from ..._kafka.records import EXHAUSTED, RangeRead, Reading, read_ranges
@@ -32,7 +32,7 @@ class _Asked(NamedTuple):
 
     source: Partition
     target: Partition
-    compared: Compared
+    compared: LogParts
 
     def size(self) -> int:
         """Return how many offsets are compared."""
@@ -130,7 +130,7 @@ def _compare_round(evidence: Evidence, asked: Sequence[_Asked]) -> dict[_Asked, 
     return {parts: _difference(left[parts.source], entered[parts.target], parts.compared) for parts in asked}
 
 
-def _difference(left: RangeRead, entered: RangeRead, compared: Compared) -> str:
+def _difference(left: RangeRead, entered: RangeRead, compared: LogParts) -> str:
     if left.ended != EXHAUSTED or entered.ended != EXHAUSTED:
         return "the records that they may refer to could not be read"
     return "" if in_place(left.records, entered.records, compared) else OUT_OF_PLACE
