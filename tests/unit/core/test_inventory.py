@@ -339,6 +339,7 @@ AFTER = {
     "drop": {"groups", "topics"},
     "engine": {"clusters"},
     "fence_logins": {"clients"},
+    "accept_undeclared": {"groups"},
     "flow": {"engine", "groups", "topics"},
     "groups": {"topics"},
     "home": {"clusters"},
