@@ -174,7 +174,7 @@ def test_presynced_offsets_in_the_state_topic_show_that_a_pair_is_not_new(pair: 
     pair.make(pair.topic, pair.other)
     pair.make(pair.state, **{"cleanup.policy": "compact"})
     kafkas = {alias: Kafka(pair.servers(alias), {}, 15.0) for alias in pair.clusters}
-    row = {"group": pair.group, "topic": pair.topic, "partition": 0, "offset": 1, "left": 1}
+    row = {"group": pair.group, "topic": pair.topic, "partition": 0, "offset": 1, "left": 1, "metadata": None}
     groups = {pair.group: [row]}
     write_presynced(
         kafkas,

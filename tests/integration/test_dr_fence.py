@@ -95,6 +95,7 @@ def test_the_log_ends_are_those_after_the_fence_is_in_force(secure_lab: Lab, fen
     assert transactional.flush(30) == 0
     assert fence(log_ends=True)["ends"] == {"Fenced": after["Fenced"]}
     transactional.abort_transaction(30)
+    assert fence("open")["changed"] is True
 
 
 def test_other_acls_that_deny_writes_are_reported_and_kept(

@@ -157,7 +157,9 @@ def test_a_connector_without_them_gets_the_workers_settings_and_no_move_starts(f
     """Before R38 each connector was created like this, and readiness answered YES."""
     assert flow.mirror(state="present")["rc"] == 0
     for part in NAMES:
-        flow.rest.configure(NAMES[part], flow.without(part))
+        # In another format, the checkpoints of a lab with groups could not be read any more.
+        if part != "checkpoint":
+            flow.rest.configure(NAMES[part], flow.without(part))
         flow.rest.resume(NAMES[part])
     assert flow.replicated("a record") not in (None, b"a record")  # as JSON
     flow.runs_with("source", WORKER)
@@ -169,7 +171,7 @@ def test_a_connector_without_them_gets_the_workers_settings_and_no_move_starts(f
 
 def test_enable_writes_them_and_the_producer_runs_with_them(flow: Flow) -> None:
     done = flow.mirror()
-    assert [change["action"] for change in done["changes"]] == ["update"] * 3
+    assert [change["action"] for change in done["changes"]] == ["update"] * 2
     flow.runs_with("source", FLOW)
     assert flow.replicated("unchanged") == b"unchanged"
     assert [text for text in flow.problems() if "setting" in text] == []
