@@ -198,7 +198,9 @@ def test_a_flow_that_cannot_be_drained_stops_the_run_and_everything_is_undone(
     producer.produce("Payments", b"never committed", partition=0)
     producer.flush(30)
     try:
-        done = enabled.playbook("failover_cutoff", {"kafka_dr_confirm": "B", **bound}, expect=2)
+        # Otherwise preflight refuses it.
+        accepted = {"kafka_dr_confirm": "B", "kafka_dr_ready_accept": ["transactions"]}
+        done = enabled.playbook("failover_cutoff", {**accepted, **bound}, expect=2)
     finally:
         producer.abort_transaction(30)
     report = json.loads((enabled.reports / "cutoff-B.json").read_text())
