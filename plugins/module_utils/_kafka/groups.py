@@ -59,7 +59,7 @@ class Committed(NamedTuple):
     metadata: str = ""
 
 
-_Commits = Mapping[str, Mapping[Partition, Committed | None]]
+_Commits = Mapping[str, Mapping[Partition, "Committed | None"]]
 _LIST = ("cluster", CLUSTER_NAME, "describe")
 # How a broker describes a group that is not classic to a client that asks for classic groups only.
 _NOT_CLASSIC = "Dead"

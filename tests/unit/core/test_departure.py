@@ -18,22 +18,26 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resource
 
 HERE, BACK = Partition("T", 0), Partition("B.T", 0)
 #: Topics on which group sync may have committed: none before it starts, and with the policy identity all of them.
-STOPPED: set[str] = set()
-RUNNING, IDENTITY = {"B.T"}, {"T"}
+STOPPED: frozenset[str] = frozenset()
+RUNNING, IDENTITY = frozenset({"B.T"}), frozenset({"T"})
 MEMBER = Member("m", "app-1", "/10.0.0.7", None)
 IDLE = GroupState("g", "EMPTY")
 BEFORE = {"g": {HERE: 100}}
 
 
 def judged(
-    state: GroupState = IDLE, commits: Any = None, before: Any = None, synced: set[str] = STOPPED, looked: bool = False
+    state: GroupState = IDLE,
+    commits: Any = None,
+    before: Any = None,
+    synced: frozenset[str] = STOPPED,
+    looked: bool = False,
 ) -> Any:
     commits = {HERE: 100} if commits is None else commits
     return judge_departure("P", {"g": state}, {"g": commits}, BEFORE if before is None else before, synced, looked)
 
 
 @pytest.mark.parametrize("synced", [STOPPED, RUNNING, IDENTITY])
-def test_a_group_without_members_and_new_commits_has_left(synced: set[str]) -> None:
+def test_a_group_without_members_and_new_commits_has_left(synced: frozenset[str]) -> None:
     finding = judged(synced=synced)
     assert finding.verdict == "PROVEN"
     assert finding.reason == "1 groups have no members on P and have committed nothing there since the barrier"
@@ -49,7 +53,9 @@ def test_a_group_without_members_and_new_commits_has_left(synced: set[str]) -> N
         (IDLE, {HERE: 100, Partition("T", 1): 7}, '"g" committed 7 on T-1, after none at the barrier'),
     ],
 )
-def test_a_member_or_a_commit_there_is_found(state: GroupState, commits: Any, reason: str, synced: set[str]) -> None:
+def test_a_member_or_a_commit_there_is_found(
+    state: GroupState, commits: Any, reason: str, synced: frozenset[str]
+) -> None:
     """An instance that starts there after the point of no return processes records a second time."""
     finding = judged(state, commits, synced=synced)
     assert (finding.verdict, finding.reason) == ("REFUTED", f"at work on P after the point of no return: {reason}")

@@ -46,7 +46,7 @@ from .request import ReadinessRequest
 __all__ = ["before_stop", "readiness"]
 
 # Observes what needs both clusters.
-Observe = Callable[[Move, Parts, Mapping[str, str | None]], dict[str, Any]]
+Observe = Callable[[Move, Parts, Mapping[str, "str | None"]], dict[str, Any]]
 # Limits of the wait for a flow whose tasks are being assigned, or for a cluster that responds slowly. Every application
 # runs meanwhile.
 _SETTLING = Bounds(10.0, 1.0)
