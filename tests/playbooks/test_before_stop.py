@@ -195,7 +195,7 @@ def test_a_higher_offset_of_an_idle_group_is_refused(pair: Scenario) -> None:
     """Observed: the commit refused it, after the applications had stopped."""
     target = admin(Lab(pair.folder, quiet=True), "B")
     commit(target, "archive", {("P.Orders", 0): 3})
-    refused(pair, 'group "archive" on P.Orders-0: committed 3, processed up to 2', "kafka_dr_lower=lower")
+    refused(pair, 'group "archive" on B P.Orders-0: committed 3, processed up to 2', "kafka_dr_lower=lower")
     accepted(pair, kafka_dr_lower="lower")
     commit(target, "archive", {("P.Orders", 0): 2})
     accepted(pair)

@@ -266,6 +266,7 @@ ELSEWHERE = {
     "leaders_to": "needs three brokers: tests/playbooks/test_brokers.py",
     "flow_offsets": "needs replicas without a journal: tests/playbooks/test_adopt.py",
     "flow_fits": "needs records that expired before they were replicated: tests/playbooks/test_records_gone.py",
+    "other_applications": "the remedy is outside: tests/playbooks/test_other_teams.py",
     "clients": "the remedy is outside: tests/playbooks/test_readiness.py",
     "flow_alone": "needs a connector of another name: tests/playbooks/test_adopt.py",
     "flow_sizes": "tests/unit/core/test_readiness.py",
