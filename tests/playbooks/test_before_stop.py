@@ -204,5 +204,7 @@ def test_a_higher_offset_of_an_idle_group_is_refused(pair: Scenario) -> None:
 def test_a_move_that_nothing_refuses_completes(pair: Scenario) -> None:
     report = pair.move("failover_cutoff", "B")
     verdicts = {row["name"]: row["verdict"] for row in report["checks"]}
-    assert (report["outcome"], verdicts["drained"], verdicts["groups"]) == ("completed", "PROVEN", "PROVEN"), verdicts
+    proven = {verdicts[name] for name in ("drained", "committed_offsets", "departure")}
+    # No application of the inventory reads as "archive", so its members are not awaited (R48).
+    assert (report["outcome"], proven, verdicts["groups"]) == ("completed", {"PROVEN"}, "UNKNOWN"), verdicts
     pair.traffic(300)
