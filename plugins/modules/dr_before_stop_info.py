@@ -93,9 +93,6 @@ error:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.facts import Limits
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.other_applications import (
-    OtherApplications,
-)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.readiness.request import ReadinessRequest
@@ -128,10 +125,7 @@ def work(module: AnsibleModule) -> Result:
         accept=params["accept"],
         keep=False,
         limits=Limits(),
-        # Preflight has a task of its own that watches these, or waits for them later.
-        other_applications=OtherApplications(),
-        wait_for_applications=0.0,
-        settles=(0.0, 0.0),
+        # Without other_applications: preflight has a task of its own that watches them, or waits for them later.
         request_timeout=params["request_timeout"],
     )
     return before_stop(request)
