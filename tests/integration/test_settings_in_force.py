@@ -6,6 +6,8 @@
 from __future__ import annotations
 
 import re
+import struct
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,10 +72,21 @@ class Flow:
         self.kafka = Kafka(str(self.clusters[B]["bootstrap_servers"]), {}, 15.0)
         self.topic = f"settings-{uuid.uuid4().hex[:8]}"
         self.file = lab.paths.part("B", "connect").config.with_suffix(".extra")
-        items = [{"name": self.topic, "partitions": 1}]
+        items = [{"name": name, "partitions": 1} for name in (self.topic, "heartbeats")]
         for one in self.clusters.values():
             created = run_module(kafka_topic, {"bootstrap_servers": one["bootstrap_servers"], "topics": items})
             assert created["rc"] == 0
+        self.beat()
+
+    def beat(self) -> None:
+        """Write a heartbeat of the other direction on P: the flow replicates it like a record."""
+        ends = (name.encode() for name in (B, P))
+        key = b"".join(struct.pack(">h", len(name)) + name for name in ends)
+        producer = Producer({"bootstrap.servers": self.clusters[P]["bootstrap_servers"]})
+        failed: list[object] = []
+        value = struct.pack(">hq", 0, int(time.time() * 1000))
+        producer.produce("heartbeats", key=key, value=value, on_delivery=lambda error, _message: failed.append(error))
+        assert (producer.flush(30), failed) == (0, [None])
 
     def restart_worker(self, lines: str) -> None:
         self.file.write_text(lines) if lines else self.file.unlink(missing_ok=True)
