@@ -108,7 +108,7 @@ classes: setup
 
 # Of about the same length: whatever runs alone at the end leaves half the machine idle.
 ONE_ROW := modules docs-commands runner artifact
-OTHER_ROW := unit sanity docs molecule
+OTHER_ROW := unit sanity docs molecule-short
 
 # Whatever failed is said again at the end: the other row goes on for minutes.
 .PHONY: rows
@@ -210,13 +210,6 @@ modules: setup
 	$(SAY) 'modules: pytest tests/integration (modules on the lab)'
 	@pytest -m 'not soak' -n 2 --dist loadfile --durations=15 tests/integration $(LONG:%=--ignore=%)
 
-# Two thirds of the time of the long tests. For what they cover, Molecule has a scenario (aiven, identity, secure, srm), or
-# tests/integration has cases (adoption, records without a timestamp, ownership, offsets), or tests/kubernetes has (strimzi, workloads).
-LONGEST := $(patsubst %,tests/playbooks/test_%.py,absence adopt aiven aiven_fence answers_again applications awx_load awx_lost brokers copy_again dead_worker demo discover evidence \
-	exact frozen hidden identity least_privilege logins one_replica patterns predictions processor proven rebuild records_gone rehearse remedies \
-	secure shapes srm strimzi \
-	untimed verify versions workloads)
-
 # One test of ten minutes, and a file of fifteen: at the end they would leave half the machine idle.
 FIRST := $(patsubst %,tests/playbooks/test_%.py,round_trip disaster)
 PLAYBOOKS := $(FIRST) $(filter-out $(FIRST),$(wildcard tests/playbooks/test_*.py))
@@ -226,8 +219,8 @@ PLAYBOOKS := $(FIRST) $(filter-out $(FIRST),$(wildcard tests/playbooks/test_*.py
 playbooks: setup classes  ## the long tests: every playbook under load, with kills and faults, an hour or so; FAST=1: half of it
 	@$(if $(FAST),,bash tests/support/kubernetes.sh > /dev/null || echo '==> playbooks: test_strimzi.py and test_workloads.py will be SKIPPED')
 	$(SAY) 'playbooks: pytest tests/playbooks (applications under load, two pairs at a time)'
-	@pytest -m 'not soak' $(if $(FAST),-k 'not (test_other_teams and identity)') -n 2 --dist loadfile --no-loadscope-reorder --durations=25 \
-	$(if $(FAST),$(filter-out $(LONGEST),$(PLAYBOOKS)),$(PLAYBOOKS) $(LONG))
+	@pytest -m 'not soak$(if $(FAST), and not long)' -n 2 --dist loadfile --no-loadscope-reorder --durations=25 \
+	$(PLAYBOOKS) $(if $(FAST),,$(LONG))
 
 # Ten JVMs: beside another lab, brokers would be too slow to be in sync again before the next one restarts.
 .PHONY: restarts
@@ -243,6 +236,11 @@ runner: setup  ## playbooks as AWX starts them
 .PHONY: molecule
 molecule: setup  ## Molecule scenarios, on labs and in containers; ONLY=<name>, strimzi by name only
 	@bash tests/support/molecule.sh $(if $(ONLY),test '--scenario-name=$(ONLY)')
+
+# In `make test`: a lab, containers, and secured clusters. The other scenarios have cases in tests/playbooks.
+.PHONY: molecule-short
+molecule-short: setup
+	@bash tests/support/molecule.sh test $(patsubst %,--scenario-name=%,default docker secure)
 
 # In `make test` too: a link breaks with any change of a heading, and it takes a minute or so.
 .PHONY: docs

@@ -22,6 +22,8 @@ from scenario import Scenario
 from snapshot import snapshot
 from streams_group import streams_member
 
+pytestmark = pytest.mark.long
+
 TOPICS = [{"name": "Payments", "partitions": 2, "replication_factor": 1}]
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 200, "topics": ["Payments"]},

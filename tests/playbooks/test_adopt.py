@@ -28,6 +28,8 @@ from kills import kill_at, outwait
 from lab.lab import Lab
 from scenario import Scenario
 
+pytestmark = pytest.mark.long
+
 TOPIC, REPLICA, PARTITIONS = "Payments", "P.Payments", 12
 IDENTITY = "org.apache.kafka.connect.mirror.IdentityReplicationPolicy"
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"

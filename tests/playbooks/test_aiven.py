@@ -5,25 +5,39 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from aiven_sites import Service, services, state
-from disasters import forgotten
-from kills import kill_in_phase
-from lab.lab import Lab
-from lagging import slow
-from scenario import Scenario, totals
+from aiven_sites import Service, services
+from engine_cases import CLIENTS, EnableCases, EndCases, EngineStore, MoveCases
+from scenario import Scenario
 from snapshot import read_inventory
 
-CLIENTS = [
-    {"name": "payments-api", "role": "producer", "rate": 500},
-    {"name": "settlement", "role": "consumer", "group": "settlement"},
-    {"name": "fraud", "role": "consumer", "group": "fraud"},
-]
+
+class AivenStore(EngineStore):
+    shown = "exactly_once_delivery_enabled"
+    own_parts = ("aiven",)
+
+    def state(self, alias: str) -> Any:
+        service = Service(self.pair, alias)
+        return service.flows(), service.service()["user_config"]
+
+    def runs(self, alias: str) -> bool:
+        return [flow["enabled"] for flow in Service(self.pair, alias).flows()] == [True]
+
+    def empty(self) -> bool:
+        return all(service.flows() == [] for service in services(self.pair).values())
+
+    def forget(self) -> None:
+        for service in services(self.pair).values():
+            service.own("log", "DELETE")
+
+    def writes(self) -> list[Any]:
+        rows = [row for service in services(self.pair).values() for row in service.requests()]
+        assert rows
+        return [row for row in rows if row["method"] != "GET"]
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +45,11 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """A pair before any configuration. Each test continues where the one before ended."""
     with Scenario(tmp_path_factory.mktemp("aiven"), partitions=4, clients=CLIENTS, engine="aiven").up() as made:
         yield made
+
+
+@pytest.fixture(scope="module")
+def store(pair: Scenario) -> EngineStore:
+    return AivenStore(pair)
 
 
 # ---- invalid configurations
@@ -48,6 +67,7 @@ BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("switches", "site", "expected"), BAD, ids=range(len(BAD)))
 def test_each_invalid_configuration_is_refused_and_nothing_is_written(
     pair: Scenario, switches: dict[str, Any], site: dict[str, Any], expected: str
@@ -65,6 +85,7 @@ def test_each_invalid_configuration_is_refused_and_nothing_is_written(
     assert service.flows() == []
 
 
+@pytest.mark.long
 def test_a_service_that_is_powered_off_is_refused(pair: Scenario) -> None:
     service = Service(pair, "B")
     service.service(powered=False)
@@ -76,6 +97,7 @@ def test_a_service_that_is_powered_off_is_refused(pair: Scenario) -> None:
     assert service.flows() == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("playbook", "variables", "expected"),
     [
@@ -95,41 +117,22 @@ def test_what_the_engine_cannot_do_is_refused_with_its_reason(
 # ---- enabling
 
 
-def test_check_mode_shows_each_flow_that_enable_would_create_and_writes_nothing(pair: Scenario) -> None:
-    before = state(pair)
-    for service in services(pair).values():
-        service.own("log", "DELETE")
-    done = pair.playbook("enable", {"kafka_dr_confirm": "P"}, ("--check", "--diff"))
-    assert "exactly_once_delivery_enabled" in done["output"]
-    assert done["changed"] > 0
-    assert {row["method"] for service in services(pair).values() for row in service.requests()} == {"GET"}
-    assert state(pair) == before
+class TestEnable(EnableCases):
+    def test_flows_have_no_group_sync_and_committed_reads(self, pair: Scenario) -> None:
+        for service in services(pair).values():
+            (flow,) = service.flows()
+            assert (flow["enabled"], flow["sync_group_offsets_enabled"]) == (True, False)
+            assert flow["exactly_once_delivery_enabled"] is True
+            assert service.own("engine")["settings"]["source.consumer.isolation.level"] == "read_committed"
 
 
-def test_enable_creates_flows_without_group_sync_and_with_committed_reads(pair: Scenario) -> None:
-    pair.playbook("enable", {"kafka_dr_confirm": "P"})
-    for service in services(pair).values():
-        (flow,) = service.flows()
-        assert (flow["enabled"], flow["sync_group_offsets_enabled"]) == (True, False)
-        assert flow["exactly_once_delivery_enabled"] is True
-        assert service.own("engine")["settings"]["source.consumer.isolation.level"] == "read_committed"
-    pair.start()
-    pair.traffic(1000)
-
-
+@pytest.mark.long
 def test_a_rehearsal_is_refused_with_its_reason(pair: Scenario) -> None:
     done = pair.playbook("rehearse", {"kafka_dr_confirm": "B"}, expect=2)
     assert "one flow exists for each pair of aliases" in " ".join(done["output"].split())
 
 
-def test_enabling_again_sends_no_change(pair: Scenario) -> None:
-    for service in services(pair).values():
-        service.own("log", "DELETE")
-    done = pair.playbook("enable", {"kafka_dr_confirm": "P"})
-    assert done["changed"] == 0
-    assert {row["method"] for service in services(pair).values() for row in service.requests()} == {"GET"}
-
-
+@pytest.mark.long
 def test_status_and_a_cutover_refuse_a_flow_with_group_sync(pair: Scenario) -> None:
     service = Service(pair, "B")
     service.change(sync_group_offsets_enabled=True)
@@ -143,6 +146,7 @@ def test_status_and_a_cutover_refuse_a_flow_with_group_sync(pair: Scenario) -> N
     pair.traffic(500)
 
 
+@pytest.mark.long
 def test_a_changed_service_restarts_its_flows_with_a_warning(pair: Scenario) -> None:
     service = Service(pair, "B")
     service.service(user_config={"kafka_mirrormaker": {"groups": "settlement"}})
@@ -152,100 +156,9 @@ def test_a_changed_service_restarts_its_flows_with_a_warning(pair: Scenario) -> 
     pair.traffic(500)
 
 
-# ---- moving
+class TestMoves(MoveCases):
+    """No flow stops here: Aiven's API cannot stop one and keep its offsets."""
 
 
-def counted(pair: Scenario) -> dict[str, int]:
-    pair.stop()
-    found = totals(pair.check())
-    pair.start()
-    return found
-
-
-def harmless(found: dict[str, int], rereads: int) -> None:
-    harm = {key: found[key] for key in ("lost", "phantom", "unknown")}
-    assert harm == dict.fromkeys(harm, 0)
-    assert found["processed_twice"] <= rereads
-
-
-def test_a_lagging_group_moves_there_and_back(pair: Scenario) -> None:
-    """No record is skipped or read again, although no flow stops."""
-    slow(pair, "settlement", 50)
-    reports = []
-    for playbook, to in (("failover_cutoff", "B"), ("failback", "P")):
-        lag_wanted = 2000 + 2000 * len(reports)
-        pair.wait(
-            lambda lag_wanted=lag_wanted: pair.count("acknowledged") - pair.slowest_reader() > lag_wanted,
-            120,
-            "it lags",
-        )
-        reports.append(pair.move(playbook, to, kafka_dr_drain_groups_timeout=1))
-    slow(pair, "settlement", None)
-    pair.wait(lambda: pair.count("acknowledged") - pair.slowest_reader() < 1500, 240, "it catches up")
-    for report in reports:
-        verdicts = {check["name"]: check["verdict"] for check in report["checks"]}
-        assert {verdicts[name] for name in ("drained", "committed_offsets", "first_write", "groups")} == {"PROVEN"}
-        assert report["rereads"] == 0
-        assert report["found_offsets"]["higher"] == 0
-    harmless(counted(pair), sum(report["rereads"] for report in reports))
-    for service in services(pair).values():
-        assert [flow["enabled"] for flow in service.flows()] == [True]
-
-
-def test_offsets_are_presynced_on_the_other_cluster(pair: Scenario) -> None:
-    pair.traffic(500)
-    pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
-    report = json.loads((pair.reports / "checkpoint-B.json").read_text())
-    assert report["outcome"] == "done"
-    assert {row["quality"] for row in report["committed_offsets"]} == {"exact"}
-
-
-def test_a_continuous_move_there_and_back(pair: Scenario) -> None:
-    reports = []
-    for playbook, to in (("failover_continuous", "B"), ("failback", "P")):
-        pair.traffic(1000)
-        reports.append(pair.move(playbook, to, **({"kafka_dr_type": "continuous"} if to == "P" else {})))
-        assert reports[-1]["outcome"] == "completed"
-    pair.traffic(1000)
-    harmless(counted(pair), sum(report["rereads"] for report in reports))
-
-
-def test_a_run_that_was_killed_at_the_barrier_resumes(pair: Scenario) -> None:
-    pair.traffic(500)
-    kill_in_phase(pair, "commit_offsets", "B")
-    assert pair.move("failover_cutoff", "B")["outcome"] == "completed"
-    pair.traffic(500)
-    assert pair.move("failback", "P")["outcome"] == "completed"
-    pair.traffic(500)
-    harmless(counted(pair), 0)
-
-
-@pytest.mark.soak
-def test_a_lost_cluster_is_left_and_comes_back_with_its_unreplicated_records(pair: Scenario) -> None:
-    """P and its service are unreachable. When they are back, the flow replicates the tail itself."""
-    pair.traffic(500)
-    lab = Lab(pair.folder)
-    for part in ("aiven", "connect", "broker"):
-        lab.kill("P", part)
-    report = pair.move("failover_disaster", "B")
-    assert (report["outcome"], report["verdict"]) == ("completed", "UNKNOWN")
-    assert {check["name"]: check["verdict"] for check in report["checks"]}["committed_offsets"] == "PROVEN"
-    assert [flow["enabled"] for flow in Service(pair, "B").flows()] == [False]
-    assert pair.move("failover_disaster", "B")["outcome"] == "already_there"
-    pair.traffic(500)
-    for part in ("broker", "connect", "aiven"):
-        lab.start("P", part)
-    pair.playbook("enable", {"kafka_dr_confirm": "P"})
-    forgotten(pair)
-    assert pair.move("failback", "P")["outcome"] == "completed"
-    pair.traffic(500)
-    found = counted(pair)
-    assert (found["lost"], found["phantom"]) == (0, 0)
-
-
-def test_disable_deletes_both_flows(pair: Scenario) -> None:
-    pair.stop()
-    pair.playbook("disable", {"kafka_dr_confirm": "P"})
-    for service in services(pair).values():
-        assert service.flows() == []
-    assert pair.playbook("disable", {"kafka_dr_confirm": "P"})["changed"] <= 1
+class TestEnd(EndCases):
+    pass

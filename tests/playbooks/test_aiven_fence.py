@@ -15,6 +15,8 @@ from aiven_sites import Service
 from lab.lab import Lab
 from scenario import Scenario, totals
 
+pytestmark = pytest.mark.long
+
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 100},
     {"name": "settlement", "role": "consumer", "group": "settlement"},

@@ -17,6 +17,8 @@ from lab.lab import Lab
 from scenario import ROOT, Scenario, totals
 from snapshot import read_inventory
 
+pytestmark = pytest.mark.long
+
 CLIENTS: list[dict[str, Any]] = [
     {"name": "payments-api", "role": "producer", "rate": 500, "flush_seconds": 2},
     {"name": "settlement", "role": "consumer", "group": "settlement"},

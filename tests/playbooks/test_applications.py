@@ -18,6 +18,8 @@ from lab.lab import Lab
 from scenario import Scenario, totals
 from snapshot import snapshot
 
+pytestmark = pytest.mark.long
+
 TOPICS = [
     {"name": name, "partitions": 3, "replication_factor": 1, "application": application}
     for name, application in (("Payments", "payments"), ("Orders", "orders"))

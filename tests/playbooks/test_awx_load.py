@@ -18,7 +18,7 @@ from awx_api import AwxApi
 from awx_project import PROJECT, ROOT, configuration
 from scripted import playing
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 
 @pytest.fixture(scope="module")

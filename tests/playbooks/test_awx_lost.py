@@ -16,6 +16,8 @@ from lab.lab import Lab
 from scenario import Scenario
 from secured import leaks, masked
 
+pytestmark = pytest.mark.long
+
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 300},
     {"name": "settlement", "role": "consumer", "group": "settlement"},

@@ -28,6 +28,8 @@ from lab.lab import Lab
 from scenario import Scenario, totals
 from workers import worker
 
+pytestmark = pytest.mark.long
+
 # A stop waits for records and commits in flight, which takes longer while their broker restarts.
 PATIENT = {"flush_seconds": 25}
 # The rack of a consumer makes it fetch from a follower. The verdicts must not depend on it.

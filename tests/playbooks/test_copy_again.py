@@ -22,6 +22,8 @@ from lab.lab import Lab
 from scenario import Scenario
 from snapshot import snapshot
 
+pytestmark = pytest.mark.long
+
 TOPIC, REPLICA, PARTITIONS = "Payments", "P.Payments", 3
 COPY_AGAIN = {"kafka_dr_copy_again": [TOPIC]}
 

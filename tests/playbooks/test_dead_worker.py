@@ -21,6 +21,8 @@ from modules import run_module
 from scenario import Scenario
 from snapshot import read_inventory
 
+pytestmark = pytest.mark.long
+
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 200},
     {"name": "settlement", "role": "consumer", "group": "settlement"},

@@ -17,7 +17,7 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = pytest.mark.timeout(900)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
 
 
 def demo(*options: str) -> tuple[int, dict[str, Any]]:

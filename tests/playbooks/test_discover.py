@@ -26,6 +26,8 @@ from lab.lab import Lab
 from scenario import Scenario
 from yamls import load_yaml
 
+pytestmark = pytest.mark.long
+
 BYTES = "org.apache.kafka.connect.converters.ByteArrayConverter"
 RATE, BROKERS = 20, 3
 WRITTEN = {

@@ -26,6 +26,8 @@ from scenario import Scenario
 from snapshot import read_inventory, snapshot
 from workers import worker
 
+pytestmark = pytest.mark.long
+
 TOPICS = [{"name": name, "partitions": 2, "replication_factor": 1} for name in ("Payments", "Orders")]
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 300, "topics": ["Payments"]},

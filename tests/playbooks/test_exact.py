@@ -23,6 +23,8 @@ from accounts import Account, Place, TenureSpan, account, committed_offsets, end
 from lab.lab import Lab
 from scenario import ROOT, Scenario, totals
 
+pytestmark = pytest.mark.long
+
 PARTITIONS = 12
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 300},

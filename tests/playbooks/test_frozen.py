@@ -5,9 +5,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 from frozen import Frozen, another_controller, undecided_run, wake
 from kills import NO_RETURN
 from scenario import Scenario, totals
+
+pytestmark = pytest.mark.long
 
 UNDOING = ": Accept either copy of the journal]"
 MORE = [

@@ -17,6 +17,8 @@ import pytest
 from scenario import Scenario
 from secret_words import OAUTH, Option, found_in, options
 
+pytestmark = pytest.mark.long
+
 SEED = random.SystemRandom().randrange(1, 10**6)
 LINE = "MIIFHDBOBgkqhkiG9w0BBQ" * 2
 PEM = f"-----BEGIN ENCRYPTED PRIVATE KEY-----\n{LINE}\n{LINE}\n-----END ENCRYPTED PRIVATE KEY-----"

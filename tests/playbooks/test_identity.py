@@ -79,6 +79,7 @@ def test_one_direction_is_enabled_and_a_second_enable_changes_nothing(pair: Scen
     assert states.get("B->P.MirrorCheckpointConnector", "STOPPED") == "STOPPED"
 
 
+@pytest.mark.long
 def test_continuous_is_refused_before_any_change(pair: Scenario) -> None:
     done = pair.playbook("failover_continuous", {"kafka_dr_confirm": "B"}, expect=2)
     assert "no cut would separate their records" in done["output"]
@@ -100,6 +101,7 @@ def trip(pair: Scenario) -> None:
         assert report["rereads"] == 0
 
 
+@pytest.mark.long
 def test_a_rehearsal_in_both_directions_leaves_the_pair_unchanged(pair: Scenario) -> None:
     """Its cleanup must distinguish replicas, which have the names of originals, from all other topics."""
     pair.traffic(500)
@@ -159,6 +161,7 @@ def test_a_killed_run_seeds_the_flow_back_once(pair: Scenario, name: str, phase:
     harmless(pair)
 
 
+@pytest.mark.long
 def test_a_new_topic_joins_a_running_pair_at_the_end_of_its_copy(pair: Scenario) -> None:
     """R22: it is compared before it is replicated, also by a run that repeats one that ended before the journal."""
     declared = read_inventory(pair.inventory)["kafka_dr_topics"]
@@ -205,6 +208,7 @@ def test_ten_round_trips_in_a_row(pair: Scenario) -> None:
 # From here on P has a record that B lacks. Tests that count both clusters equally come before.
 
 
+@pytest.mark.long
 def test_records_after_the_cut_keep_the_flow_back_stopped_until_they_are_accepted(pair: Scenario) -> None:
     """R22: an unreplicated tail must not be hidden."""
     pair.traffic(1000)
@@ -229,6 +233,7 @@ def test_records_after_the_cut_keep_the_flow_back_stopped_until_they_are_accepte
     pair.start()
 
 
+@pytest.mark.long
 def test_a_manual_failover_is_adopted_and_only_its_new_records_are_replicated_home(pair: Scenario) -> None:
     """The cut is found by content, because the move was not journaled."""
     pair.traffic(1000)

@@ -25,6 +25,8 @@ from granted import Authorizers, Granted, Key
 from lab.lab import Lab
 from scenario import Scenario, totals
 
+pytestmark = pytest.mark.long
+
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 300},
     {"name": "settlement", "role": "consumer", "group": "settlement"},

@@ -24,6 +24,8 @@ from lab.ports import choose
 from scenario import Scenario
 from snapshot import read_inventory
 
+pytestmark = pytest.mark.long
+
 OPERATOR, FLOW = "dr-mover", "flow"
 ACCOUNTS = {"operator": f"User:{OPERATOR}"}
 MODULE = "org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required"

@@ -21,6 +21,8 @@ from lab.errors import LabError
 from lab.lab import Lab
 from scenario import Scenario, totals
 
+pytestmark = pytest.mark.long
+
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 300, "topics": ["Payments"], "flush_seconds": 40},
     {"name": "settlement", "role": "consumer", "group": "settlement", "topics": ["Payments"]},

@@ -130,7 +130,7 @@ def unharmed(pair: Scenario) -> int:
     return found["acknowledged"]
 
 
-@pytest.fixture(scope="module", params=["default", "identity"])
+@pytest.fixture(scope="module", params=["default", pytest.param("identity", marks=pytest.mark.long)])
 def pair(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
     """Applications at work on P that no inventory controls."""
     folder = tmp_path_factory.mktemp("pair")

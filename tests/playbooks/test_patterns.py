@@ -18,6 +18,8 @@ from brokers import admin, commit, committed_offsets
 from lab.lab import Lab
 from scenario import Scenario
 
+pytestmark = pytest.mark.long
+
 OWN = ["orders.eu", "orders.us"]
 CLIENTS = [
     {"name": "shop", "role": "producer", "rate": 300, "topics": OWN},

@@ -26,6 +26,8 @@ from lab.lab import Lab
 from scenario import Scenario
 from snapshot import read_inventory
 
+pytestmark = pytest.mark.long
+
 RATE = 1000
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": RATE, "flush_seconds": 2},

@@ -15,6 +15,8 @@ from lab.lab import Lab
 from scenario import Scenario, totals
 from snapshot import end
 
+pytestmark = pytest.mark.long
+
 TOPICS = [{"name": name, "partitions": 1, "replication_factor": 1} for name in ("Payments", "Fees")]
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 300, "topics": ["Payments"]},

@@ -19,7 +19,7 @@ from kills import beginning, disturbed
 from lab.lab import Lab
 from scenario import Scenario
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(1200)]
 
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 300},

@@ -18,6 +18,8 @@ from lagging import slow
 from scenario import Scenario
 from snapshot import snapshot
 
+pytestmark = pytest.mark.long
+
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 500},
     {"name": "settlement", "role": "consumer", "group": "settlement"},

@@ -16,6 +16,8 @@ from confluent_kafka.admin import AdminClient, OffsetSpec
 from lab.lab import Lab
 from scenario import Scenario
 
+pytestmark = pytest.mark.long
+
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 300},
     {"name": "settlement", "role": "consumer", "group": "settlement", "limit_rate": 5},

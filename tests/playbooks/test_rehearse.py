@@ -24,6 +24,8 @@ from secured import command_lines
 from snapshot import at_rest, read_inventory, snapshot
 from workers import worker
 
+pytestmark = pytest.mark.long
+
 GROUPS = ["settlement", "fraud"]
 CONFIRM = {"kafka_dr_confirm": "B"}
 QUICK = {**CONFIRM, "kafka_dr_rehearsal_seconds": 2}

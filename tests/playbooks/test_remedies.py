@@ -39,6 +39,8 @@ from kills import kill_in_phase, outwait
 from modules import run_module
 from scenario import Scenario
 
+pytestmark = pytest.mark.long
+
 CONFIRM = {"kafka_dr_confirm": "P"}
 Make = Callable[[BreakablePair], AbstractContextManager[dict[str, Any]]]
 Remedy = Callable[[BreakablePair], dict[str, Any] | None]

@@ -32,6 +32,8 @@ from secured import command_lines, leaking_files, leaks
 from snapshot import at_rest, end, read_inventory, snapshot
 from workers import worker
 
+pytestmark = pytest.mark.long
+
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 300},
     {"name": "refunds-api", "role": "transactional", "rate": 100},

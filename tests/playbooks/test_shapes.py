@@ -29,6 +29,8 @@ from lab.lab import Lab
 from raw_records import Raw, write
 from scenario import Scenario, totals
 
+pytestmark = pytest.mark.long
+
 PARTITIONS = 2
 MIB = 1024 * 1024
 # A record of 5 MiB, its key and headers.

@@ -19,21 +19,38 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names im
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
 from brokers import admin
-from disasters import forgotten
 from drafts import drafted
-from kills import kill_in_phase
+from engine_cases import CLIENTS, EnableCases, EndCases, EngineStore, MoveCases, counted, harmless
 from lab.lab import Lab
-from lagging import slow
 from managers import Site, sites
-from scenario import Scenario, totals
+from scenario import Scenario
 from snapshot import at_rest, read_inventory
 
-CLIENTS = [
-    {"name": "payments-api", "role": "producer", "rate": 500},
-    {"name": "settlement", "role": "consumer", "group": "settlement"},
-    {"name": "fraud", "role": "consumer", "group": "fraud"},
-]
 REQUESTS = 12
+_OTHER = {"P": "B", "B": "P"}
+
+
+class SrmStore(EngineStore):
+    shown = "P->B.enabled"
+    own_parts = ("cm",)
+
+    def state(self, alias: str) -> Any:
+        return Site(self.pair, alias).lines()
+
+    def runs(self, alias: str) -> bool:
+        return f"{_OTHER[alias]}->{alias}.enabled=true" in self.state(alias)
+
+    def empty(self) -> bool:
+        return not any(self.runs(alias) for alias in _OTHER)
+
+    def forget(self) -> None:
+        for site in sites(self.pair).values():
+            site.forget()
+
+    def writes(self) -> list[Any]:
+        rows = [row for site in sites(self.pair).values() for row in site.requests()]
+        assert rows
+        return [row for row in rows if row["method"] != "GET"]
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +60,12 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
         yield made
 
 
-# ---- invalid configurations -
+@pytest.fixture(scope="module")
+def store(pair: Scenario) -> EngineStore:
+    return SrmStore(pair)
 
+
+# ---- invalid configurations
 
 BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
     # The site's answer, variables of the run, the message.
@@ -57,6 +78,7 @@ BAD: list[tuple[dict[str, Any], dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("switches", "site", "expected"), BAD, ids=[expected[:40] for _switches, _site, expected in BAD]
 )
@@ -79,6 +101,7 @@ def test_each_invalid_configuration_is_refused_and_nothing_is_written(
     assert all(row["status"] >= 400 for row in manager.requests() if row["method"] != "GET")
 
 
+@pytest.mark.long
 def test_a_driver_that_writes_to_all_clusters_is_refused(pair: Scenario) -> None:
     """Both sites would run both flows, and stopping one site would stop nothing."""
     manager = Site(pair, "P")
@@ -94,6 +117,7 @@ def test_a_driver_that_writes_to_all_clusters_is_refused(pair: Scenario) -> None
     assert "The Driver of P must write to P only" in done["output"]
 
 
+@pytest.mark.long
 def test_passwords_are_not_printed_if_a_task_fails(pair: Scenario) -> None:
     """Ansible prints the variable of a loop after the module has masked its own result."""
     declared = read_inventory(pair.inventory)["kafka_dr_srm"]
@@ -104,6 +128,7 @@ def test_passwords_are_not_printed_if_a_task_fails(pair: Scenario) -> None:
     assert "lab-secure-store" not in done["output"]
 
 
+@pytest.mark.long
 def test_prefixless_replication_is_refused(pair: Scenario) -> None:
     manager = Site(pair, "P")
     everything = manager.call(f"{manager.service}/config?view=full")["items"]
@@ -120,6 +145,7 @@ def servers(pair: Scenario, alias: str) -> str:
     return str(Lab(pair.folder, quiet=True).info()["clusters"][alias]["bootstrap_servers"])
 
 
+@pytest.mark.long
 def test_replicas_filled_by_another_flow_are_refused_without_advice_to_adopt(pair: Scenario) -> None:
     """R33: SRM would replicate every record a second time, and its offsets cannot be set."""
     before = {alias: site.lines() for alias, site in sites(pair).items()}
@@ -148,48 +174,32 @@ def test_replicas_filled_by_another_flow_are_refused_without_advice_to_adopt(pai
 # ---- enabling
 
 
-def test_check_mode_shows_each_line_that_enable_would_write_and_writes_nothing(pair: Scenario) -> None:
-    before = {alias: site.lines() for alias, site in sites(pair).items()}
-    for site in sites(pair).values():
-        site.forget()
-    done = pair.playbook("enable", {"kafka_dr_confirm": "P"}, ("--check", "--diff"))
-    assert "P->B.enabled" in done["output"]
-    assert done["changed"] > 0
-    assert {alias: site.lines() for alias, site in sites(pair).items()} == before
-    assert {row["method"] for site in sites(pair).values() for row in site.requests()} == {"GET"}
+class TestEnable(EnableCases):
+    def test_enable_makes_flows_that_replicate(self, pair: Scenario, store: EngineStore) -> None:
+        """Cloudera's documentation has P->B=true, which every MirrorMaker 2 accepts silently and ignores."""
+        pasted = Site(pair, "B")
+        pasted.set_lines([*pasted.lines(), "P->B=true"])
+        super().test_enable_makes_flows_that_replicate(pair, store)
+        text = "".join(log.read_text() for log in pair.logs.glob("*-enable.log"))
+        assert 'The line "P->B" has no effect: "P->B.enabled" enables a flow.' in text
+        for site in sites(pair).values():
+            assert {"P->B.enabled=true", "B->P.enabled=true"} <= set(site.lines())
+            assert "B->P.sync.group.offsets.enabled=false" in site.lines()
+        assert "P->B=true" in Site(pair, "B").lines()  # A line from another source.
+        assert "replication.factor=1" in Site(pair, "B").lines()
+
+    def test_enabling_again_changes_nothing(self, pair: Scenario, store: EngineStore) -> None:
+        super().test_enabling_again_changes_nothing(pair, store)
+        paths = {alias: [row["path"] for row in site.requests()] for alias, site in sites(pair).items()}
+        assert max(len(rows) for rows in paths.values()) <= REQUESTS, paths
 
 
-def test_enable_explains_a_line_from_the_documentation_and_writes_the_effective_one(pair: Scenario) -> None:
-    """Cloudera's documentation has P->B=true, which every MirrorMaker 2 accepts silently and ignores."""
-    pasted = Site(pair, "B")
-    pasted.set_lines([*pasted.lines(), "P->B=true"])
-    done = pair.playbook("enable", {"kafka_dr_confirm": "P"})
-    assert 'The line "P->B" has no effect: "P->B.enabled" enables a flow.' in done["output"]
-    for site in sites(pair).values():
-        assert {"P->B.enabled=true", "B->P.enabled=true"} <= set(site.lines())
-        assert "B->P.sync.group.offsets.enabled=false" in site.lines()
-    assert "P->B=true" in Site(pair, "B").lines()  # A line from another source.
-    assert "replication.factor=1" in Site(pair, "B").lines()
-    pair.start()
-    pair.traffic(1000)
-
-
-def test_enabling_again_changes_nothing_and_sends_few_requests(pair: Scenario) -> None:
-    for site in sites(pair).values():
-        site.forget()
-    done = pair.playbook("enable", {"kafka_dr_confirm": "P"})
-    assert done["changed"] == 0
-    asked = {alias: site.requests() for alias, site in sites(pair).items()}
-    assert {row["method"] for rows in asked.values() for row in rows} == {"GET"}
-    counts = {alias: len(rows) for alias, rows in asked.items()}
-    assert max(counts.values()) <= REQUESTS, {alias: [row["path"] for row in rows] for alias, rows in asked.items()}
-    print(f"enable again: {done['seconds']:.1f} s, requests {counts}")
-
-
+@pytest.mark.long
 def test_discover_reads_the_flows_and_finds_no_drift(pair: Scenario) -> None:
     assert drafted(pair)["kafka_dr_engine"] == "srm"
 
 
+@pytest.mark.long
 def test_status_reports_a_changed_site_that_was_not_restarted(pair: Scenario) -> None:
     site = Site(pair, "B")
     before = site.lines()
@@ -209,6 +219,7 @@ def readiness(pair: Scenario, **variables: Any) -> dict[str, tuple[str, str]]:
     return {row["name"]: (row["answer"], row["found"]) for row in report["checks"]}
 
 
+@pytest.mark.long
 def test_readiness_reads_the_lists_and_reports_disabled_or_stale_settings(pair: Scenario) -> None:
     found = readiness(pair)
     assert {found[name][0] for name in ("flow_carries", "back_carries", "flow_settings")} == {"YES"}, found
@@ -239,80 +250,20 @@ def test_readiness_reads_the_lists_and_reports_disabled_or_stale_settings(pair: 
     assert {found[name][0] for name in ("flow_carries", "back_carries", "flow_settings")} == {"YES"}, found
 
 
-# ---- moving
-
-
-def counted(pair: Scenario) -> dict[str, int]:
-    pair.stop()
-    found = totals(pair.check())
-    pair.start()
-    return found
-
-
-def harmless(found: dict[str, int], rereads: int) -> None:
-    harm = {key: found[key] for key in ("lost", "phantom", "unknown")}
-    assert harm == dict.fromkeys(harm, 0)
-    assert found["processed_twice"] <= rereads
-
-
-def test_a_lagging_group_moves_there_and_back(pair: Scenario) -> None:
-    """No record is skipped or read again; with SRM's own offsets, records would be read again."""
-    slow(pair, "settlement", 50)
-    reports = []
-    for playbook, to in (("failover_cutoff", "B"), ("failback", "P")):
-        lag_wanted = 2000 + 2000 * len(reports)
-        pair.wait(
-            lambda lag_wanted=lag_wanted: pair.count("acknowledged") - pair.slowest_reader() > lag_wanted,
-            120,
-            "it falls behind",
-        )
-        reports.append(pair.move(playbook, to, kafka_dr_drain_groups_timeout=1))
+class TestMoves(MoveCases):
+    def moved(self, pair: Scenario, report: dict[str, Any]) -> None:
+        flow, back = ("B->P", "P->B") if report["to"] == "B" else ("P->B", "B->P")
         for site in sites(pair).values():
-            assert f"{'B->P' if to == 'B' else 'P->B'}.sync.group.offsets.enabled=true" in site.lines()
-            assert f"{'P->B' if to == 'B' else 'B->P'}.sync.group.offsets.enabled=false" in site.lines()
-    slow(pair, "settlement", None)
-    pair.wait(lambda: pair.count("acknowledged") - pair.slowest_reader() < 1500, 240, "it catches up")
-    for report in reports:
-        verdicts = {check["name"]: check["verdict"] for check in report["checks"]}
-        assert {verdicts[name] for name in ("drained", "committed_offsets", "first_write", "groups")} == {"PROVEN"}
-        assert report["rereads"] == 0
-        assert report["found_offsets"]["higher"] == 0
-    harmless(counted(pair), sum(report["rereads"] for report in reports))
-    assert reports[1]["found_offsets"]["equal"] + reports[1]["found_offsets"]["lower"] > 0
-    # The flow's own offset-syncs were found, which are on its source here.
-    assert any(row["anchor"] for report in reports for row in report["committed_offsets"])
-    assert any(row["checkpoint"] is not None for report in reports for row in report["committed_offsets"])
+            lines = site.lines()
+            assert {f"{flow}.sync.group.offsets.enabled=true", f"{back}.sync.group.offsets.enabled=false"} <= set(lines)
+        # The flow's own offset-syncs were found, which are on its source here.
+        assert any(row["anchor"] for row in report["committed_offsets"])
+        assert any(row["checkpoint"] is not None for row in report["committed_offsets"])
+        if report["to"] == "P":
+            assert report["found_offsets"]["equal"] + report["found_offsets"]["lower"] > 0
 
 
-def test_offsets_are_presynced_on_the_other_cluster(pair: Scenario) -> None:
-    pair.traffic(500)
-    pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
-    report = json.loads((pair.reports / "checkpoint-B.json").read_text())
-    assert report["outcome"] == "done"
-    assert {row["quality"] for row in report["committed_offsets"]} == {"exact"}
-
-
-def test_a_continuous_move_there_and_back(pair: Scenario) -> None:
-    reports = []
-    for playbook, to in (("failover_continuous", "B"), ("failback", "P")):
-        pair.traffic(1000)
-        reports.append(pair.move(playbook, to, **({"kafka_dr_type": "continuous"} if to == "P" else {})))
-        assert reports[-1]["outcome"] == "completed"
-    pair.traffic(1000)
-    harmless(counted(pair), sum(report["rereads"] for report in reports))
-
-
-def test_a_run_that_was_killed_at_the_barrier_resumes(pair: Scenario) -> None:
-    """The site is stopped then. The second run starts it again, without group sync."""
-    pair.traffic(500)
-    kill_in_phase(pair, "commit_offsets", "B")
-    assert pair.move("failover_cutoff", "B")["outcome"] == "completed"
-    pair.traffic(500)
-    assert pair.move("failback", "P")["outcome"] == "completed"
-    pair.traffic(500)
-    harmless(counted(pair), 0)
-
-
+@pytest.mark.long
 def test_a_failed_restart_is_reported_with_its_reason_and_the_same_run_resumes_later(pair: Scenario) -> None:
     """Both the run and its undo need the restart: no success is claimed, and no record is lost."""
     pair.traffic(500)
@@ -341,6 +292,7 @@ def surplus(pair: Scenario) -> dict[int, int]:
     return {number: replicas[number] - originals[number] for number in originals}
 
 
+@pytest.mark.long
 def test_a_flow_without_a_journal_continues_where_its_replicas_end(pair: Scenario) -> None:
     """R33: SRM's own earlier flow is accepted by content. No record is repeated or left out."""
     pair.stop()
@@ -358,36 +310,5 @@ def test_a_flow_without_a_journal_continues_where_its_replicas_end(pair: Scenari
     pair.start()
 
 
-@pytest.mark.soak
-def test_a_lost_cluster_is_left_and_comes_back_with_its_unreplicated_records(pair: Scenario) -> None:
-    """P and its Cloudera Manager are unreachable. When they are back, the flow replicates the tail itself."""
-    pair.traffic(500)
-    lab = Lab(pair.folder)
-    for part in ("cm", "connect", "broker"):
-        lab.kill("P", part)
-    before = sites(pair)["B"].lines()
-    shown = pair.playbook("failover_disaster", {"kafka_dr_confirm": "B"}, options=("--check",))
-    assert "may be lost" in shown["output"] or "at least" in shown["output"]
-    assert sites(pair)["B"].lines() == before
-    report = pair.move("failover_disaster", "B")
-    assert (report["outcome"], report["verdict"]) == ("completed", "UNKNOWN")
-    assert {check["name"]: check["verdict"] for check in report["checks"]}["committed_offsets"] == "PROVEN"
-    assert {"P->B.enabled=false", "P->B.sync.group.offsets.enabled=false"} <= set(sites(pair)["B"].lines())
-    assert pair.move("failover_disaster", "B")["outcome"] == "already_there"
-    pair.traffic(500)
-    for part in ("broker", "connect", "cm"):
-        lab.start("P", part)
-    pair.playbook("enable", {"kafka_dr_confirm": "P"})
-    forgotten(pair)
-    assert pair.move("failback", "P")["outcome"] == "completed"
-    pair.traffic(500)
-    found = counted(pair)
-    assert (found["lost"], found["phantom"]) == (0, 0)
-
-
-def test_disable_ends_both_flows(pair: Scenario) -> None:
-    pair.stop()
-    pair.playbook("disable", {"kafka_dr_confirm": "P"})
-    for site in sites(pair).values():
-        assert {"P->B.enabled=false", "B->P.enabled=false"} <= set(site.lines())
-    assert pair.playbook("disable", {"kafka_dr_confirm": "P"})["changed"] <= 1
+class TestEnd(EndCases):
+    pass

@@ -25,22 +25,17 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics 
 from brokers import admin
 from disasters import FLOW, PARTS, give_back, hold_back
 from drafts import drafted
+from engine_cases import CLIENTS, EnableCases, EndCases, EngineStore, MoveCases, counted, harmless
 from kills import beginning, disturbed, kill_in_phase
 from kube_apiserver import undefine, until
 from kube_faults import AWAY, FROZEN, PAUSED, RESTARTED, KubeFault, late, restart
 from kube_lab import KubeLab
 from lab.lab import Lab
-from lagging import slow
 from scenario import Scenario, totals
 from snapshot import read_inventory
 from strimzi_crds import GROUP, mirror_spec
 from workers import worker
 
-CLIENTS = [
-    {"name": "payments-api", "role": "producer", "rate": 500},
-    {"name": "settlement", "role": "consumer", "group": "settlement"},
-    {"name": "fraud", "role": "consumer", "group": "fraud"},
-]
 SOURCE = "p-b.mirrorsourceconnector"
 #: What the engine creates a stopped connector with.
 NOTHING = "(?!)"
@@ -66,6 +61,31 @@ def states(pair: Scenario, alias: str = "B") -> dict[str, tuple[str, int]]:
     }
 
 
+class StrimziStore(EngineStore):
+    shown = "P->B.MirrorSourceConnector"
+
+    def state(self, alias: str) -> Any:
+        return {
+            name: (found["metadata"]["generation"], found["metadata"].get("annotations"), found["spec"])
+            for name, found in kubernetes(self.pair).connectors(alias).items()
+        }
+
+    def runs(self, alias: str) -> bool:
+        found = states(self.pair, alias)
+        return set(found) == set(kubernetes(self.pair).connectors(alias)) and all(
+            state == "RUNNING" for state, _tasks in found.values()
+        )
+
+    def empty(self) -> bool:
+        until(lambda: states(self.pair) == states(self.pair, "P") == {}, 30.0)
+        return kubernetes(self.pair).connectors("P") == kubernetes(self.pair).connectors("B") == {}
+
+
+@pytest.fixture(scope="module")
+def store(pair: Scenario) -> EngineStore:
+    return StrimziStore(pair)
+
+
 # ---- invalid configurations
 
 BAD: list[tuple[dict[str, Any], str]] = [
@@ -76,6 +96,7 @@ BAD: list[tuple[dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("site", "expected"), BAD, ids=[expected for _site, expected in BAD])
 def test_each_invalid_site_is_refused_and_nothing_is_created(
     pair: Scenario, site: dict[str, Any], expected: str
@@ -90,6 +111,7 @@ def test_each_invalid_site_is_refused_and_nothing_is_created(
     assert states(pair) == states(pair, "P") == {}
 
 
+@pytest.mark.long
 def test_without_definitions_enable_is_refused(pair: Scenario) -> None:
     undefine(kubernetes(pair).kube)
     try:
@@ -118,23 +140,11 @@ def create(place: KubeLab, name: str, part: str, config: dict[str, str]) -> None
 # ---- enabling
 
 
-def test_check_mode_shows_each_connector_that_enable_would_create_and_creates_none(pair: Scenario) -> None:
-    before = kubernetes(pair).specs()
-    done = pair.playbook("enable", {"kafka_dr_confirm": "P"}, ("--check", "--diff"))
-    assert "P->B.MirrorSourceConnector" in done["output"]
-    assert done["changed"] > 0
-    assert kubernetes(pair).specs() == before
+class TestEnable(EnableCases):
+    pass
 
 
-def test_enable_creates_resources_whose_connectors_replicate(pair: Scenario) -> None:
-    pair.playbook("enable", {"kafka_dr_confirm": "P"})
-    found = states(pair)
-    assert set(found) == set(kubernetes(pair).connectors("B"))
-    assert found[SOURCE][0] == found["p-b.mirrorcheckpointconnector"][0] == "RUNNING"
-    pair.start()
-    pair.traffic(1000)
-
-
+@pytest.mark.long
 def test_a_rehearsal_proves_a_move_and_leaves_no_resource_and_no_connector(pair: Scenario) -> None:
     before, connectors = kubernetes(pair).specs(), set(states(pair)) | set(states(pair, "P"))
     pair.playbook("rehearse", {"kafka_dr_confirm": "B", "kafka_dr_rehearsal_seconds": 2})
@@ -148,13 +158,7 @@ def test_a_rehearsal_proves_a_move_and_leaves_no_resource_and_no_connector(pair:
     until(lambda: set(states(pair)) | set(states(pair, "P")) == connectors, 30.0)
 
 
-def test_enabling_again_writes_nothing(pair: Scenario) -> None:
-    before = kubernetes(pair).specs()
-    done = pair.playbook("enable", {"kafka_dr_confirm": "P"})
-    assert done["changed"] == 0
-    assert kubernetes(pair).specs() == before
-
-
+@pytest.mark.long
 def test_discover_reads_the_connectors_and_finds_no_drift(pair: Scenario) -> None:
     before = kubernetes(pair).specs()
     draft = drafted(pair)
@@ -163,6 +167,7 @@ def test_discover_reads_the_connectors_and_finds_no_drift(pair: Scenario) -> Non
     assert kubernetes(pair).specs() == before
 
 
+@pytest.mark.long
 def test_status_and_readiness_write_nothing(pair: Scenario) -> None:
     before = kubernetes(pair).specs()
     pair.playbook("status")
@@ -174,6 +179,7 @@ def test_status_and_readiness_write_nothing(pair: Scenario) -> None:
     assert kubernetes(pair).specs() == before
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("part", ["Source", "Checkpoint"])
 def test_real_mirrormaker_2_replicates_nothing_with_filters_that_match_nothing(pair: Scenario, part: str) -> None:
     """The positive control is the same connector with the topics or the groups of the pair."""
@@ -220,77 +226,14 @@ def replicated(pair: Scenario, part: str) -> int:
     return sum(end for _start, end in ranges.values())
 
 
-# ---- moving
-
-
-def counted(pair: Scenario) -> dict[str, int]:
-    pair.stop()
-    found = totals(pair.check())
-    pair.start()
-    return found
-
-
-def harmless(found: dict[str, int], rereads: int) -> None:
-    harm = {key: found[key] for key in ("lost", "phantom", "unknown")}
-    assert harm == dict.fromkeys(harm, 0)
-    assert found["processed_twice"] <= rereads
-
-
-def test_a_lagging_group_moves_there_and_back(pair: Scenario) -> None:
-    """No record is skipped or read again."""
-    slow(pair, "settlement", 50)
-    reports = []
-    for playbook, to in (("failover_cutoff", "B"), ("failback", "P")):
-        lag_wanted = 2000 + 2000 * len(reports)
-        pair.wait(
-            lambda lag_wanted=lag_wanted: pair.count("acknowledged") - pair.slowest_reader() > lag_wanted,
-            120,
-            "it lags",
-        )
-        reports.append(pair.move(playbook, to, kafka_dr_drain_groups_timeout=1))
-    slow(pair, "settlement", None)
-    pair.wait(lambda: pair.count("acknowledged") - pair.slowest_reader() < 1500, 240, "it catches up")
-    for report in reports:
-        verdicts = {check["name"]: check["verdict"] for check in report["checks"]}
-        assert {verdicts[name] for name in ("drained", "committed_offsets", "first_write", "groups")} == {"PROVEN"}
-        assert report["rereads"] == 0
-        assert report["found_offsets"]["higher"] == 0
-        print(f"to {report['to']}: {pair.downtime(report)}, playbook {report['playbook_s']} s")
-    harmless(counted(pair), 0)
-
-
-def test_offsets_are_presynced_on_the_other_cluster(pair: Scenario) -> None:
-    pair.traffic(500)
-    pair.playbook("reverse_checkpoint", {"kafka_dr_confirm": "B"})
-    report = json.loads((pair.reports / "checkpoint-B.json").read_text())
-    assert report["outcome"] == "done"
-    assert {row["quality"] for row in report["committed_offsets"]} == {"exact"}
-
-
-def test_a_continuous_move_there_and_back(pair: Scenario) -> None:
-    reports = []
-    for playbook, to in (("failover_continuous", "B"), ("failback", "P")):
-        pair.traffic(1000)
-        reports.append(pair.move(playbook, to, **({"kafka_dr_type": "continuous"} if to == "P" else {})))
-        assert reports[-1]["outcome"] == "completed"
-    pair.traffic(1000)
-    harmless(counted(pair), sum(report["rereads"] for report in reports))
+class TestMoves(MoveCases):
+    pass
 
 
 # ---- faults
 
 
-@pytest.mark.parametrize("phase", ["barrier", "commit_offsets"])
-def test_a_run_that_was_killed_resumes(pair: Scenario, phase: str) -> None:
-    pair.traffic(500)
-    kill_in_phase(pair, phase, "B")
-    assert pair.move("failover_cutoff", "B")["outcome"] == "completed"
-    pair.traffic(500)
-    assert pair.move("failback", "P")["outcome"] == "completed"
-    pair.traffic(500)
-    harmless(counted(pair), 0)
-
-
+@pytest.mark.long
 @pytest.mark.parametrize("phase", ["barrier", "flows"])
 @pytest.mark.parametrize(
     ("fault", "lasts"),
@@ -330,6 +273,7 @@ def test_with_operators_that_are_30_s_late_a_move_only_takes_longer(pair: Scenar
     harmless(counted(pair), 0)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("phase", "fault"),
     [
@@ -352,6 +296,7 @@ def test_an_api_server_that_is_away_does_not_harm_a_move(pair: Scenario, phase: 
     harmless(counted(pair), 0)
 
 
+@pytest.mark.long
 def test_a_resource_that_another_field_manager_takes_during_a_run_is_refused(pair: Scenario) -> None:
     place = kubernetes(pair)
     other = place.server.kube(manager="argocd-controller")
@@ -381,6 +326,7 @@ def test_a_resource_that_another_field_manager_takes_during_a_run_is_refused(pai
     harmless(counted(pair), 0)
 
 
+@pytest.mark.long
 def test_the_audit_proves_records_and_offsets(pair: Scenario) -> None:
     """Before a cluster is lost: afterwards it has records that the other one never had."""
     pair.traffic(500)
@@ -388,42 +334,38 @@ def test_the_audit_proves_records_and_offsets(pair: Scenario) -> None:
     assert audit["verdict"] == "PROVEN", audit["text"]
 
 
-def test_a_lost_cluster_is_left_and_comes_back_with_its_unreplicated_records(pair: Scenario) -> None:
-    """P, its workers, its operator and its API server do not respond."""
-    place, lab = kubernetes(pair), Lab(pair.folder)
-    pair.traffic(500)
-    sites = place.sites()
-    sites["P"]["url"] = "https://127.0.0.1:1"
-    place.pause("B")  # it would resume the connector
-    hold_back(pair, lab, FLOW, 1.0)
-    for part in PARTS:
-        lab.kill("P", part)
-    place.stop("P")
-    place.resume("B")
-    report = pair.move("failover_disaster", "B", kafka_dr_strimzi=sites)
-    assert (report["outcome"], report["verdict"]) == ("completed", "UNKNOWN")
-    assert {check["name"]: check["verdict"] for check in report["checks"]}["committed_offsets"] == "PROVEN"
-    assert states(pair)[SOURCE] == ("STOPPED", 0)
-    assert pair.move("failover_disaster", "B", kafka_dr_strimzi=sites)["outcome"] == "already_there"
-    pair.traffic(500)
-    for part in PARTS:
-        lab.start("P", part)
-    place.restart("P")
-    assert pair.playbook("salvage")["changed"] == 0
-    assert json.loads((pair.reports / "salvage-list.json").read_text())["records"] > 0
-    give_back(pair)
-    assert pair.move("failback", "P")["outcome"] == "completed"
-    pair.traffic(500)
-    found = counted(pair)
-    assert (found["lost"], found["phantom"]) == (0, 0)
-
-
-def test_disable_deletes_all_resources(pair: Scenario) -> None:
-    pair.stop()
-    pair.playbook("disable", {"kafka_dr_confirm": "P"})
-    assert kubernetes(pair).connectors("P") == kubernetes(pair).connectors("B") == {}
-    until(lambda: states(pair) == states(pair, "P") == {}, 30.0)
-    assert pair.playbook("disable", {"kafka_dr_confirm": "P"})["changed"] <= 1
+class TestEnd(EndCases):
+    @pytest.mark.long
+    def test_a_lost_cluster_is_left_and_comes_back_with_its_unreplicated_records(
+        self, pair: Scenario, store: EngineStore
+    ) -> None:
+        """P, its workers, its operator and its API server do not respond."""
+        place, lab = kubernetes(pair), Lab(pair.folder)
+        pair.traffic(500)
+        sites = place.sites()
+        sites["P"]["url"] = "https://127.0.0.1:1"
+        place.pause("B")  # it would resume the connector
+        hold_back(pair, lab, FLOW, 1.0)
+        for part in PARTS:
+            lab.kill("P", part)
+        place.stop("P")
+        place.resume("B")
+        report = pair.move("failover_disaster", "B", kafka_dr_strimzi=sites)
+        assert (report["outcome"], report["verdict"]) == ("completed", "UNKNOWN")
+        assert {check["name"]: check["verdict"] for check in report["checks"]}["committed_offsets"] == "PROVEN"
+        assert states(pair)[SOURCE] == ("STOPPED", 0)
+        assert pair.move("failover_disaster", "B", kafka_dr_strimzi=sites)["outcome"] == "already_there"
+        pair.traffic(500)
+        for part in PARTS:
+            lab.start("P", part)
+        place.restart("P")
+        assert pair.playbook("salvage")["changed"] == 0
+        assert json.loads((pair.reports / "salvage-list.json").read_text())["records"] > 0
+        give_back(pair)
+        assert pair.move("failback", "P")["outcome"] == "completed"
+        pair.traffic(500)
+        found = counted(pair)
+        assert (found["lost"], found["phantom"]) == (0, 0)
 
 
 # ---- identity
@@ -461,6 +403,7 @@ def replicated_once(pair: Scenario) -> None:
     pair.start()
 
 
+@pytest.mark.long
 def test_identity_replicates_only_new_records_on_the_way_back(identity: Scenario) -> None:
     before = kubernetes(identity).specs()
     assert identity.playbook("enable", {"kafka_dr_confirm": "P"})["changed"] == 0
@@ -480,6 +423,7 @@ def test_identity_replicates_only_new_records_on_the_way_back(identity: Scenario
     replicated_once(identity)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("fault", [None, RESTARTED, late(2.0)], ids=["killed", "restarted", "slow"])
 def test_identity_seeds_the_flow_back_once(identity: Scenario, fault: KubeFault | None) -> None:
     """A killed run, or an operator that is restarted or slow while offsets are set."""

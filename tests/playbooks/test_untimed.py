@@ -26,6 +26,8 @@ from lab.lab import Lab
 from raw_records import NO_TIMESTAMP, Raw, write
 from scenario import Scenario
 
+pytestmark = pytest.mark.long
+
 # Each record of Untimed has a unique value. All records of Equal are indistinguishable.
 TOPICS = [{"name": name, "partitions": 1, "replication_factor": 1} for name in ("Untimed", "Equal")]
 READ = {"connect-jdbc-sink": 5, "console-consumer-audit": 12, "at-15": 15, "at-22": 22}

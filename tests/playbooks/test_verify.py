@@ -15,7 +15,7 @@ from confluent_kafka import Producer
 from scenario import Scenario
 from snapshot import read_inventory
 
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
 
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 200},

@@ -11,6 +11,8 @@ import pytest
 
 from compatibility import NEWEST, PASSED, Versions, run_row
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize(
     ("versions", "limits"),

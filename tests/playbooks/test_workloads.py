@@ -26,6 +26,8 @@ from manifests import folder, role_and_binding
 from scenario import LEDGER, Scenario, totals
 from strimzi.kube import Kube
 
+pytestmark = pytest.mark.long
+
 CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 500},
     {"name": "settlement", "role": "consumer", "group": "settlement"},
