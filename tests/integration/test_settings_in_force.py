@@ -76,9 +76,9 @@ class Flow:
         for one in self.clusters.values():
             created = run_module(kafka_topic, {"bootstrap_servers": one["bootstrap_servers"], "topics": items})
             assert created["rc"] == 0
-        self.beat()
+        self.write_heartbeat()
 
-    def beat(self) -> None:
+    def write_heartbeat(self) -> None:
         """Write a heartbeat of the other direction on P: the flow replicates it like a record."""
         ends = (name.encode() for name in (B, P))
         key = b"".join(struct.pack(">h", len(name)) + name for name in ends)

@@ -110,14 +110,9 @@ class MoveCases:
     def test_a_lagging_group_moves_there_and_back(self, pair: Scenario) -> None:
         """No record is skipped or read again, although the group has read half of them."""
         slow(pair, "settlement", 50)
-        reports = []
+        reports: list[dict[str, Any]] = []
         for playbook, to in (("failover_cutoff", "B"), ("failback", "P")):
-            lag_wanted = 2000 + 2000 * len(reports)
-            pair.wait(
-                lambda lag_wanted=lag_wanted: pair.count("acknowledged") - pair.slowest_reader() > lag_wanted,
-                120,
-                "it lags",
-            )
+            self.lags(pair, 2000 + 2000 * len(reports))
             reports.append(pair.move(playbook, to, kafka_dr_drain_groups_timeout=1))
             self.moved(pair, reports[-1])
         slow(pair, "settlement", None)
@@ -129,6 +124,9 @@ class MoveCases:
             assert report["found_offsets"]["higher"] == 0
             print(f"to {report['to']}: {pair.downtime(report)}, playbook {report['playbook_s']} s")
         harmless(counted(pair), 0)
+
+    def lags(self, pair: Scenario, records: int) -> None:
+        pair.wait(lambda: pair.count("acknowledged") - pair.slowest_reader() > records, 120, "the group lags")
 
     def moved(self, pair: Scenario, report: dict[str, Any]) -> None:
         """What an engine shows after a move."""
@@ -143,7 +141,7 @@ class MoveCases:
 
     @pytest.mark.long
     def test_a_continuous_move_there_and_back(self, pair: Scenario) -> None:
-        reports = []
+        reports: list[dict[str, Any]] = []
         for playbook, to in (("failover_continuous", "B"), ("failback", "P")):
             pair.traffic(1000)
             reports.append(pair.move(playbook, to, **({"kafka_dr_type": "continuous"} if to == "P" else {})))
