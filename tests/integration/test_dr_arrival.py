@@ -143,7 +143,7 @@ def test_an_idle_topic_is_unknown_at_the_bound_and_not_a_failure(observe: Look, 
     result = observe(wait_timeout=1.5)
     assert (result["rc"], result["first_write"]["verdict"], result["first_records"]) == (0, "UNKNOWN", {})
     assert topic in result["first_write"]["reason"]
-    assert time.monotonic() - began < 15
+    assert time.monotonic() - began < 60
 
 
 def test_an_uncommitted_record_is_no_first_write(observe: Look, servers: str, topic: str) -> None:

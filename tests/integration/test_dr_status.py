@@ -130,7 +130,7 @@ def only(result: dict[str, Any]) -> dict[str, Any]:
 
 
 def test_a_wait_for_flows_ends_once_records_or_heartbeats_prove_them(pair: LabPair) -> None:
-    result = pair.status(*pair.replicated_topics, flows=[THERE, BACK], wait_for="flowing", wait_timeout=120)
+    result = pair.status(*pair.replicated_topics, flows=[THERE, BACK], wait_for="flowing", wait_timeout=250)
     assert (result["rc"], result["changed"], result["verdict"]) == (0, False, "PROVEN")
     assert [flow["name"] for flow in result["status"]["flows"]] == [f"{P}->{B}", f"{B}->{P}"]
     assert result["status"]["missing"] == []
@@ -440,7 +440,7 @@ def test_a_group_with_members_is_waited_for_within_its_own_bound_and_then_listed
     params = {"groups": [pair.group], "group_topics": {pair.group: [pair.plain]}, "groups_on": P}
     pair.commit(pair.plain, 1)
     # It has no members and cannot read, so the module does not wait for it.
-    assert pair.status(wait_for="replicated", groups_timeout=30, **params)["waited_s"] < 25
+    assert pair.status(wait_for="replicated", groups_timeout=120, **params)["waited_s"] < 100
     with idle_member(pair, pair.plain):
         listed = pair.status(wait_for="replicated", groups_timeout=1, **params)
         assert listed["rc"] == 0, listed["msg"]
@@ -450,13 +450,13 @@ def test_a_group_with_members_is_waited_for_within_its_own_bound_and_then_listed
         (member,) = {row["members"] for row in listed["status"]["groups"]}
         assert member.startswith("rdkafka on 127.0.0.1")
         # A group whose committed offsets do not change is not waited for until the end.
-        quiet = pair.status(wait_for="replicated", groups_timeout=60, groups_stall=2, **params)
+        quiet = pair.status(wait_for="replicated", groups_timeout=150, groups_stall=2, **params)
         assert quiet["rc"] == 0, quiet["msg"]
-        assert 2 <= quiet["waited_s"] < 20
+        assert 2 <= quiet["waited_s"] < 100
         # This also applies if the whole wait, or its stall bound, ends first.
-        stalled = pair.status(wait_for="replicated", groups_timeout=60, stall_timeout=1, **params)
+        stalled = pair.status(wait_for="replicated", groups_timeout=150, stall_timeout=1, **params)
         assert stalled["rc"] == 0, stalled["msg"]
-        assert stalled["waited_s"] < 45
+        assert stalled["waited_s"] < 100
 
 
 # ---- bad input
@@ -573,9 +573,9 @@ def test_a_record_too_large_for_the_flow_is_reported_with_the_setting_that_helps
     producer.produce(pair.large, b"\0" * LARGE, partition=0)
     assert producer.flush(30) == 0
     began = time.monotonic()
-    failed = pair.status(pair.large, wait_for="flowing", wait_timeout=120)
+    failed = pair.status(pair.large, wait_for="flowing", wait_timeout=250)
     assert failed["error"]["code"] == "not_flowing"
-    assert time.monotonic() - began < 90, "it must not wait for what cannot come"
+    assert time.monotonic() - began < 200, "it must not wait for what cannot come"
     assert "RecordTooLargeException: The message is 3000" in failed["msg"]
     assert "set producer.override.max.request.size above 3000" in failed["msg"]
     # An observation without a wait has the same words.

@@ -20,6 +20,7 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
@@ -112,6 +113,18 @@ class LabPair:
 
     def end(self, alias: str, topic: str, partition: int = 0) -> int:
         return log_ranges(self.kafka[alias], {(topic, partition)})[topic, partition][1]
+
+    def settled_end(self, alias: str, topic: str) -> int:
+        """The end of partition 0 once no marker of an ended transaction is awaited."""
+        key = Partition(topic, 0)
+
+        def ends() -> set[int]:
+            kinds = ("read_committed", "read_uncommitted")
+            return {log_ranges(self.kafka[alias], {key}, kind)[key][1] for kind in kinds}
+
+        waited = wait_until(ends, lambda found: len(found) == 1, Bounds(30, 0.1, 30))
+        assert waited.done, waited.state
+        return waited.state.pop()
 
     def values(self, alias: str, topic: str, partition: int, start: int) -> list[bytes | None]:
         """The values that a read_committed consumer receives from ``start`` on."""
@@ -580,7 +593,7 @@ def test_a_flow_with_an_open_transaction_is_not_drained(pair: LabPair) -> None:
 
 def test_a_group_that_has_read_into_an_open_transaction_waits_for_its_end(pair: LabPair) -> None:
     """R19: a reader of uncommitted records commits after the last stable offset, and none of them is replicated yet."""
-    last_stable = pair.end(P, pair.hanging)
+    last_stable = pair.settled_end(P, pair.hanging)
     producer = Producer({"bootstrap.servers": pair.servers(P), "transactional.id": uuid.uuid4().hex})
     producer.init_transactions(30)
     producer.begin_transaction()

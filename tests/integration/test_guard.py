@@ -158,7 +158,7 @@ def test_the_first_proof_takes_tenths_of_a_second_and_each_further_one_far_less(
         guard()
         spent.append(time.monotonic() - before)
     print("proofs took", [round(one, 3) for one in spent])
-    assert min(spent[1:]) < 0.2
+    assert min(spent[1:]) < spent[0] / 2
 
 
 def test_a_transactional_commit_is_accepted_for_a_group_with_members_unlike_an_admin_request(

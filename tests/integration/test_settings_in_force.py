@@ -179,6 +179,7 @@ def test_a_connector_without_them_gets_the_workers_settings_and_no_move_starts(f
     found = " ".join(flow.problems())
     for key in IN_FORCE["source"]:
         assert f'"{key}"' in found
+    assert "its newest heartbeat cannot be read: The heartbeat record has version" in found
     assert "Run the playbook switchback.kafka_dr.enable" in found
 
 

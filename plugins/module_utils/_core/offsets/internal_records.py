@@ -91,7 +91,8 @@ class _Bytes:
             raise DrError(
                 "unknown_version",
                 f"The {self._kind} record has version {found}, wanted version 0.",
-                "A newer MirrorMaker 2 wrote it than this collection supports.",
+                "A newer MirrorMaker 2 wrote it than this collection supports, or the flow ran with its worker's"
+                " converter, which the playbook enable replaces.",
             )
 
 

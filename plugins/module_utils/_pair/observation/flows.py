@@ -56,6 +56,8 @@ class FlowObservation:
     heartbeat_offset: int | None = None
     #: Seconds of this machine's monotonic clock, right before ``source_log`` was read; None: unknown.
     observed_at: float | None = None
+    #: Why its newest heartbeat cannot be read, which is one of ``problems``: its offset-syncs may be unreadable too.
+    unreadable: DrError | None = None
 
     @property
     def name(self) -> str:
@@ -180,17 +182,25 @@ def combine(
             high=high.get(key),
         )
     counts = pair.partitions(source)
+    problems = [f'the topic "{topic}" does not exist on {source}' for topic in pair.topics if counts.get(topic) is None]
+    unreadable: DrError | None = None
+    try:
+        age = heartbeat_age(heartbeat)
+    except DrError as error:
+        age, unreadable = None, error
+        problems.append(f"its newest heartbeat cannot be read: {error.message}")
     return FlowObservation(
         source,
         target,
         engine_state.connectors,
         facts,
-        heartbeat_age(heartbeat),
-        tuple(f'the topic "{topic}" does not exist on {source}' for topic in pair.topics if counts.get(topic) is None),
+        age,
+        tuple(problems),
         source_log,
         replica_log,
         engine_state.away,
         heartbeat_offset=None if heartbeat is None else heartbeat.offset,
+        unreadable=unreadable,
         **({"heartbeat_limit": 75.0} if pair.engine.application else {}),
     )
 

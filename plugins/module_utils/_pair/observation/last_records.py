@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterable, Mapping
 
 from ..._core.ages import age_of
-from ..._core.errors import DrError
 from ..._core.offsets.fingerprints import may_be_copy
 from ..._core.offsets.internal_records import decode_heartbeat
 from ..._core.partition import Partition, PartitionOffset, Range, Ranges
@@ -69,13 +68,8 @@ def newest_heartbeat(kafka: Kafka, topic: str) -> Record | None:
 def heartbeat_age(record: Record | None) -> float | None:
     """Return the seconds since a heartbeat, by the clock of the worker that wrote it; None: unknown.
 
-    A flow that ran with a worker's converter leaves heartbeats that cannot be read. The age proves nothing, so it may
-    end neither a look nor a disaster.
+    Raises if it cannot be read: another version of MirrorMaker 2 wrote it, or a worker's converter changed it.
     """
     if record is None or record.key is None or record.value is None:
         return None
-    try:
-        written = decode_heartbeat(record.key, record.value).timestamp / 1000.0
-    except DrError:
-        return None
-    return age_of(written, time.time())
+    return age_of(decode_heartbeat(record.key, record.value).timestamp / 1000.0, time.time())

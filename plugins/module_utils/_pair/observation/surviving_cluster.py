@@ -164,15 +164,18 @@ class Survivor:
     def heartbeat_age(self) -> float | None:
         """Return the age of X's newest heartbeat in seconds, by its worker's clock.
 
-        None: there is none, its age is unknown, or another flow may have replicated it.
+        None: there is none, its age is unknown, or another flow may have replicated it. It proves nothing, so one that
+        cannot be read does not end a disaster.
         """
         if self.engine.application:
             return None
         topic = self.naming.heartbeats(self.x)
         snapshot = self._snapshot
-        return heartbeat_age(
-            newest_heartbeat(self.kafka, topic) if snapshot is None else snapshot.newest_heartbeat(self.y, topic)
-        )
+        newest = newest_heartbeat(self.kafka, topic) if snapshot is None else snapshot.newest_heartbeat(self.y, topic)
+        try:
+            return heartbeat_age(newest)
+        except DrError:
+            return None
 
     def last_records(self, keys: set[Partition], ranges: Ranges) -> dict[Partition, Record]:
         """Return the last data record of each of these partitions that has one."""

@@ -298,6 +298,8 @@ def _require_barrier(pair: Pair, forward: FlowObservation, bounds: Bounds, last:
     A flow whose stop cannot be proven is not stopped. Its last replicated offset is a lower bound (R20), which proves
     that everything is replicated if it is at the end of each partition.
     """
+    if forward.unreadable is not None:
+        raise forward.unreadable
     source = forward.connectors["source"]
     if pair.engine.capabilities.stop_provable and not source.final:
         actual = f"{source.state} with {len(source.tasks)} tasks"
