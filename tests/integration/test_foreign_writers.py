@@ -30,6 +30,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names im
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import committed_offsets
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import data_records
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
     connect_mirror,
@@ -51,6 +52,8 @@ pytestmark = pytest.mark.integration
 
 FlowAliases = dict[str, str]
 OBSERVATIONS, PARTITIONS = 10, 6
+#: As preflight observes groups whose members still run.
+NONE_IDLE = {"groups": [], "at": 0.0, "digest": ""}
 
 
 class LabPair:
@@ -196,7 +199,8 @@ class LabPair:
 
     def barrier(self, topic: str, journal: Journal, *groups: str, settle: float = 0.1, **more: Any) -> dict[str, Any]:
         waits = {"settle": settle, "wait_timeout": 60}
-        return run_module(dr_barrier, as_pair({**self._in_run(topic, journal, *groups), "waits": waits, **more}))
+        given = {"waits": waits, "idle_groups": NONE_IDLE, **more}
+        return run_module(dr_barrier, as_pair({**self._in_run(topic, journal, *groups), **given}))
 
     def drain(self, topic: str, journal: Journal, *groups: str, **more: Any) -> dict[str, Any]:
         ends = {"leave": self.p, "enter": self.b, "flows": [self.there], "wait_timeout": 60}
@@ -408,6 +412,114 @@ def test_a_reader_that_is_no_member_and_commits_every_five_seconds_is_not_idle(p
         result = pair.barrier(topic, journal, group, settle=0.1, **seen)
         assert result["rc"] == 0, result["msg"]
         assert time.monotonic() - began < 5
+
+
+def test_offsets_that_are_kept_outside_kafka_are_not_taken_for_translated(prefixed: LabPair) -> None:
+    """R6: such an application reads with assign(), and its group commits nothing, or did so once."""
+    pair, topic = prefixed, prefixed.topic()
+    pair.send(pair.p, topic, 8)
+    stale, none = pair.group(topic), f"foreign-{uuid.uuid4().hex[:8]}"
+    state = {"active": pair.p, "run": None, "interrupted": False}
+
+    def judged(*groups: str) -> dict[str, Any]:
+        read = {group: [topic] for group in groups}
+        status = pair.status(topic, groups=list(groups), group_topics=read, undeclared_on=pair.p)["status"]
+        facts = {"status": status, "state": state, "type": "cutoff", "to": pair.b, "policy": pair.policy}
+        more = {"groups": list(groups), "accept": []}
+        judgement: dict[str, Any] = run_module(dr_judge, {"kind": "cutover", "facts": {**facts, **more}})["judgement"]
+        return judgement
+
+    # The application reads these, and its group does not show it.
+    pair.send(pair.p, topic, 5)
+    (note,) = judged(stale)["notes"]
+    assert f'1 groups had no members on {pair.p}: "{stale}" (1 partitions unread)' in note
+    assert note in judged(stale)["text"]
+    (refused,) = [text for text in judged(none)["problems"] if none in text]
+    assert "no committed offset" in refused
+    assert "keeps outside Kafka (Flink, Spark)" in refused
+
+
+def test_a_producer_that_comes_back_is_replicated_or_refused_or_named(prefixed: LabPair) -> None:
+    """R13: an orchestrator starts it again between its stop and the barrier, or after the barrier."""
+    pair, topic = prefixed, prefixed.topic()
+    journal, replica = Journal(pair), pair.replica(topic)
+    with pair.running(pair.there, topic):
+        pair.send(pair.p, topic, 8)
+        group = pair.group(topic)
+        assert pair.drain(topic, journal, group)["rc"] == 0
+        pair.flow(pair.there, "stopped", topic)
+        pair.send(pair.p, topic, 3)
+        refused = pair.barrier(topic, journal, group, group_lag="reread")
+        assert (refused["error"]["code"], journal.phases) == ("not_drained", []), refused
+        assert f"{topic}-0: replicated up to 7, source end 11" in refused["msg"]
+        assert committed_offsets(pair.kafka[pair.b], [group])[group] == {}
+    with pair.running(pair.there, topic):
+        assert pair.drain(topic, journal, group)["rc"] == 0
+        result = pair.barrier(topic, journal, group, group_lag="reread")
+        assert result["rc"] == 0, result["msg"]
+        assert result["barrier"]["ends"] == {topic: {"0": 11}}
+        assert pair.end(pair.b, replica) == 11
+        # The group has not read these three.
+        (row,) = (row for row in result["details"] if row["topic"] == replica)
+        assert (row["offset"], row["quality"]) == (8, "exact"), row
+    pair.send(pair.p, topic, 2)
+    late = pair.status(topic, barrier_ends=result["barrier"]["ends"])["written_after"]
+    assert late == [f"{pair.p} {topic}-0: 2 offsets"]
+
+
+def test_a_foreign_record_below_later_copies_lets_no_group_skip_a_record(prefixed: LabPair) -> None:
+    """R28: a barrier compares last records only, so the audit finds this one (tests/playbooks/test_verify.py)."""
+    pair, topic = prefixed, prefixed.topic()
+    journal, replica = Journal(pair), pair.replica(topic)
+    with pair.running(pair.there, topic):
+        pair.send(pair.p, topic, 4)
+        pair.wait_replicated(topic)
+        pair.send(pair.b, replica, 1)
+        pair.send(pair.p, topic, 4)
+        pair.wait_replicated(topic)
+        assert pair.missing(topic) == []
+        groups = [pair.group(topic) for _number in range(3)]
+        for group, offset in zip(groups, (2, 4, 6), strict=True):
+            commit(AdminClient({"bootstrap.servers": pair.servers(pair.p)}), group, {(topic, 0): offset})
+        result = pair.barrier(topic, journal, *groups, group_lag="reread")
+    assert result["rc"] == 0, result["msg"]
+    found = {row["group"]: row["offset"] for row in result["details"] if row["topic"] == replica}
+    unread = {group: _values(pair, pair.p, topic, offset) for group, offset in zip(groups, (2, 4, 6), strict=True)}
+    for group, offset in found.items():
+        assert unread[group] <= _values(pair, pair.b, replica, offset)
+    assert found[groups[0]] == 2
+
+
+def test_two_live_tasks_that_interleave_let_no_group_skip_a_record(prefixed: LabPair) -> None:
+    """R3: a second connector for the same topic writes each copy again, between those of the first one."""
+    pair, topic = prefixed, prefixed.topic()
+    journal, replica, count = Journal(pair), pair.replica(topic), 60
+    with pair.running(pair.there, topic), pair.unnamed(pair.there, topic):
+        for _number in range(count):
+            pair.send(pair.p, topic, 1)
+        sent_twice = wait_until(lambda: pair.end(pair.b, replica), lambda end: end == 2 * count, Bounds(60, 0.1))
+        assert sent_twice.done, sent_twice.state
+        groups = {pair.group(topic): offset for offset in range(0, count + 1, 6)}
+        for group, offset in groups.items():
+            commit(AdminClient({"bootstrap.servers": pair.servers(pair.p)}), group, {(topic, 0): offset})
+        pair.wait_replicated(topic)
+        result = pair.barrier(topic, journal, *groups, group_lag="reread")
+    assert result["rc"] == 0, result["msg"]
+    order = [record.value for record in data_records(pair.kafka[pair.b], (replica, 0), 0, 2 * count)]
+    assert order[:count] != order[count:], "the tasks did not interleave"
+    rows = {row["group"]: row for row in result["details"] if row["topic"] == replica}
+    for group, offset in groups.items():
+        unread, start = _values(pair, pair.p, topic, offset), rows[group]["offset"]
+        assert unread <= set(order[start:]), rows[group]
+        # What it reads again although it had read it, besides the second copies (R4).
+        again = set(order[start:]) - unread - set(order[:start])
+        assert len(again) <= rows[group]["rereads"], rows[group]
+    assert rows[next(group for group, offset in groups.items() if offset == count)]["offset"] == 2 * count
+
+
+def _values(pair: LabPair, alias: str, topic: str, start: int) -> set[bytes | None]:
+    end = pair.end(alias, topic)
+    return {record.value for record in data_records(pair.kafka[alias], (topic, 0), start, end)}
 
 
 # ---- what a group reads

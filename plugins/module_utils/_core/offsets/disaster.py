@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..partition import Partition
 from ..verdict import UNKNOWN
@@ -37,6 +37,7 @@ __all__ = [
     "REPLACED",
     "SET_BACK",
     "Checkpointed",
+    "CheckpointsEnd",
     "Copies",
     "PresyncedOffset",
     "Tail",
@@ -63,6 +64,18 @@ class Checkpointed:
     at: int = 0
 
 
+class CheckpointsEnd(NamedTuple):
+    """Where a topic with MirrorMaker 2's checkpoints ended at a moment: later checkpoints are newer (R43)."""
+
+    end: int
+    #: "": there was no such topic.
+    topic_id: str
+
+    def within(self, topic_id: str | None) -> int:
+        """Return the offset of the first newer checkpoint in the topic ``topic_id``: 0 if it was created since."""
+        return self.end if topic_id == self.topic_id else 0
+
+
 @dataclass(frozen=True)
 class PresyncedOffset:
     """An offset on Y that this collection translated: in the scheduled job, or recorded when Y was left."""
@@ -71,7 +84,7 @@ class PresyncedOffset:
     time: float
     #: The committed offset on X that it was translated from, or with which the group moved to X; None: unknown.
     upstream: int | None = None
-    #: Log end of Y's checkpoints topic at that time; None: unknown.
+    #: Offset of the first checkpoint on Y that is newer; None: unknown.
     checkpoints: int | None = None
     #: The group's own offset when Y was last left. It is older than an offset of the scheduled job.
     own: bool = False
@@ -208,13 +221,12 @@ def surviving_metadata(
 def _set_back(presynced: PresyncedOffset, checkpointed: Checkpointed | None) -> bool:
     """Whether the group was set back on X since: then MirrorMaker 2 writes a newer, lower checkpoint.
 
-    Newer means a higher offset in the checkpoints topic. Times are those of two machines, and decide only if the
-    checkpoints topic was recreated. A lower offset that is taken for newer by mistake is read again and skips nothing.
+    A lower offset that is taken for newer by mistake is read again and skips nothing.
     """
     if checkpointed is None or presynced.upstream is None:
         return False
-    newer = presynced.checkpoints is not None and checkpointed.at >= presynced.checkpoints
-    return (newer or checkpointed.time > presynced.time) and checkpointed.upstream < presynced.upstream
+    newer = presynced.checkpoints is None or checkpointed.at >= presynced.checkpoints
+    return newer and checkpointed.upstream < presynced.upstream
 
 
 def overtaken(checkpointed: Checkpointed, presynced: Iterable[PresyncedOffset]) -> bool:
@@ -222,7 +234,7 @@ def overtaken(checkpointed: Checkpointed, presynced: Iterable[PresyncedOffset]) 
     return any(
         stored.upstream is not None
         and stored.upstream < checkpointed.upstream
-        and (checkpointed.time < stored.time if stored.checkpoints is None else checkpointed.at < stored.checkpoints)
+        and (stored.checkpoints is None or checkpointed.at < stored.checkpoints)
         for stored in presynced
         if not stored.own
     )

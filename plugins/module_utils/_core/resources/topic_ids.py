@@ -9,11 +9,13 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from ..errors import DrError
+from ..offsets.disaster import CheckpointsEnd
 
 __all__ = [
+    "checkpoints_start",
     "joined",
     "known_id",
     "log_ends",
@@ -25,6 +27,7 @@ __all__ = [
     "topic_ids",
 ]
 
+T = TypeVar("T")
 #: What a client reads where the broker has no topic id: the UUID 0.
 _ZERO = "A" * 22
 _WHY = "its brokers run Kafka before 2.8, or their inter.broker.protocol.version is below 2.8"
@@ -105,16 +108,38 @@ def offset_syncs_start(
     ``state``: the journal's. ``found``: ids by alias and topic. ``ends``: end of the offset-syncs topic by flow, read
     before the flow runs. If the journal lacks an id, existing offset-syncs may refer to another topic of the same name.
     """
-    known, earlier = state["topic_ids"], state["offset_syncs_start"]
+    return _since_joined(state, "offset_syncs_start", flows, found, ends, 0)
+
+
+def checkpoints_start(
+    state: Mapping[str, Any],
+    flows: Mapping[str, Mapping[str, Any]],
+    found: Mapping[str, Mapping[str, str]],
+    ends: Mapping[str, CheckpointsEnd],
+) -> dict[str, dict[str, CheckpointsEnd]]:
+    """The same of checkpoints. ``ends``: end of the checkpoints topic by flow, as of :func:`offset_syncs_start`."""
+    return _since_joined(state, "checkpoints_start", flows, found, ends, CheckpointsEnd(0, ""))
+
+
+def _since_joined(
+    state: Mapping[str, Any],
+    kind: str,
+    flows: Mapping[str, Mapping[str, Any]],
+    found: Mapping[str, Mapping[str, str]],
+    ends: Mapping[str, T],
+    first: T,
+) -> dict[str, dict[str, T]]:
+    """Flow -> topic -> what the journal has under ``kind`` if it knows the topic, otherwise the end of the flow."""
+    known, earlier = state["topic_ids"], state.get(kind) or {}
 
     def as_known(alias: str, topic: str) -> bool:
         return topic in known.get(alias, {}) and known[alias][topic] == found.get(alias, {}).get(topic)
 
     return {
         name: {
-            topic: earlier.get(name, {}).get(topic, 0)
+            topic: earlier.get(name, {}).get(topic, first)
             if as_known(flow["source"], topic) and as_known(flow["target"], replica)
-            else ends.get(name, 0)
+            else ends.get(name, first)
             for topic, replica in flow["replicas"].items()
         }
         for name, flow in flows.items()
