@@ -27,14 +27,19 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offse
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import ClusterSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import committed_offsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import data_records
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.leases import revoke
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import presync
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
     connect_mirror,
+    dr_arrival_info,
     dr_barrier,
+    dr_checkpoint,
     dr_drain,
     dr_journal,
     dr_judge,
@@ -107,8 +112,8 @@ class LabPair:
 
     # ---- flows
 
-    def flow(self, flow: FlowAliases, state: str, *topics: str) -> None:
-        """The source connector of a flow."""
+    def flow(self, flow: FlowAliases, state: str, *topics: str, **more: Any) -> None:
+        """The source connector of a flow, or the ``parts`` that are given."""
         ends = {
             end: {key: self.clusters[flow[end]][key] for key in ("bootstrap_servers", "cluster_id")}
             | {"alias": flow[end]}
@@ -127,6 +132,7 @@ class LabPair:
             "state": state,
             "wait_timeout": 90,
             "request_timeout": 30,
+            **more,
         }
         result = run_module(connect_mirror, params)
         assert result["rc"] == 0, result["msg"]
@@ -219,14 +225,14 @@ class LabPair:
 class Journal:
     """A journal of its own with a run that has just started."""
 
-    def __init__(self, pair: LabPair, **facts: Any) -> None:
+    def __init__(self, pair: LabPair, begun: bool = True, **facts: Any) -> None:
         self._clusters = pair.clusters
         self.topic, self.pair = f"journal-{uuid.uuid4().hex[:8]}-internal", f"foreign-{uuid.uuid4().hex[:6]}"
         for alias in pair.clusters:
             pair.make(alias, self.topic)
         assert self._note("enabled", active=pair.p)["rc"] == 0
         started = {"type": "cutoff", "policy": pair.policy, "from": pair.p, "to": pair.b, **facts}
-        self.run: str = self._note("started", **started)["run_id"]
+        self.run: str = self._note("started", **started)["run_id"] if begun else ""
 
     def _note(self, event: str, **data: Any) -> dict[str, Any]:
         place = {"clusters": self._clusters, "pair": self.pair, "topic": self.topic}
@@ -520,6 +526,140 @@ def test_two_live_tasks_that_interleave_let_no_group_skip_a_record(prefixed: Lab
 def _values(pair: LabPair, alias: str, topic: str, start: int) -> set[bytes | None]:
     end = pair.end(alias, topic)
     return {record.value for record in data_records(pair.kafka[alias], (topic, 0), start, end)}
+
+
+def test_partitions_that_are_added_while_the_applications_stop_are_not_left_to_auto_offset_reset(
+    prefixed: LabPair,
+) -> None:
+    """R8: an operator adds one to the original after the drain, and a producer with keys writes into it."""
+    pair, topic = prefixed, prefixed.topic()
+    journal, replica = Journal(pair), pair.replica(topic)
+    with pair.running(pair.there, topic):
+        pair.send(pair.p, topic, 8)
+        group = pair.group(topic)
+        assert pair.drain(topic, journal, group)["rc"] == 0
+        pair.flow(pair.there, "stopped", topic)
+        pair.make(pair.p, topic, 2)
+        pair.send(pair.p, topic, 3, 1)
+        refused = pair.barrier(topic, journal, group, group_lag="reread")
+        assert (refused["error"]["code"], journal.phases) == ("not_drained", []), refused
+        assert f"{topic}-1: " in refused["msg"]
+    # The flow has added it to the replica, and the original on the other cluster still lacks it.
+    with pair.running(pair.there, topic):
+        pair.wait_replicated(topic)
+        assert pair.end(pair.b, replica, 1) == 3
+        again = pair.barrier(topic, journal, group, group_lag="reread")
+    assert again["rc"] == 1, again["details"]
+    assert journal.phases == []
+    assert committed_offsets(pair.kafka[pair.b], [group])[group] == {}
+
+
+def test_a_group_sync_that_somebody_starts_again_is_not_taken_for_the_committed_offset(prefixed: LabPair) -> None:
+    """R10: a tool that keeps connectors running resumes it between the commit and the first consumer."""
+    pair, topic = prefixed, prefixed.topic()
+    journal, replica, count, at = Journal(pair), pair.replica(topic), 400, 333
+    admin = AdminClient({"bootstrap.servers": pair.servers(pair.p)})
+    with pair.running(pair.there, topic):
+        pair.send(pair.p, topic, count)
+        pair.wait_replicated(topic)
+        group = pair.group(topic)
+        commit(admin, group, {(topic, 0): at})
+        result = pair.barrier(topic, journal, group, group_lag="reread")
+    assert result["rc"] == 0, result["msg"]
+    wanted = {"bootstrap_servers": pair.servers(pair.b), "groups": result["committed_offsets"]}
+    done = run_module(kafka_group, wanted)
+    assert done["rc"] == 0, done["msg"]
+    arrival = {"clusters": pair.clusters, "topics": [topic], "policy": pair.policy, "groups": [group]}
+    arrival |= {"pair": journal.pair, "topic": journal.topic, "enter": pair.b, "wait_timeout": 1}
+
+    def committed() -> int | None:
+        return committed_offsets(pair.kafka[pair.b], [group])[group].get(Partition(replica, 0))
+
+    assert committed() == at
+    every = {"emit.checkpoints.interval.seconds": 1, "sync.group.offsets.interval.seconds": 1}
+    parts = {"parts": ["checkpoint"], "groups": [group], "checkpoint_settings": every}
+    try:
+        pair.flow(pair.there, "running", topic, **parts)
+        synced = wait_until(committed, lambda offset: offset != at, Bounds(20, 0.2))
+    finally:
+        pair.flow(pair.there, "absent", topic, **parts)
+    found = run_module(dr_arrival_info, as_pair(arrival))
+    print("after group sync:", synced.state, found["groups"])
+    assert found["groups"]["verdict"] != "PROVEN"
+    if synced.done:
+        assert found["groups"]["verdict"] == "REFUTED"
+        assert f"committed offset {synced.state}" in found["groups"]["reason"]
+
+
+def test_a_processor_that_dies_in_a_transaction_holds_the_move_up_until_the_transaction_has_ended(
+    prefixed: LabPair,
+) -> None:
+    """R17: its output and its committed offsets are one transaction, and its stop command does not end it."""
+    pair, inputs, outputs = prefixed, prefixed.topic(), prefixed.topic()
+    journal, both_topics = Journal(pair), {"topics": [inputs, outputs], "group_lag": "reread"}
+    group = f"foreign-{uuid.uuid4().hex[:8]}"
+    servers = {"bootstrap.servers": pair.servers(pair.p)}
+    reader = Consumer({**servers, "group.id": group, "enable.auto.commit": False})
+    life = {"transactional.id": group, "transaction.timeout.ms": 20_000}
+    with pair.running(pair.there, inputs, outputs):
+        pair.send(pair.p, inputs, 8)
+        processor = Producer({**servers, **life})
+        processor.init_transactions(30)
+        for offset in (5, 8):
+            processor.begin_transaction()
+            processor.produce(outputs, f"output up to {offset}".encode(), partition=0)
+            done = [TopicPartition(inputs, 0, offset)]
+            processor.send_offsets_to_transaction(done, reader.consumer_group_metadata(), 30)
+            assert processor.flush(30) == 0
+            if offset == 5:
+                processor.commit_transaction(30)
+        # Killed here: only the broker ends the second transaction.
+        pair.flow(pair.there, "stopped", inputs, outputs)
+        refused = pair.barrier(inputs, journal, group, **both_topics)
+        assert refused["rc"] == 1, refused["details"]
+        assert journal.phases == []
+        assert committed_offsets(pair.kafka[pair.b], [group])[group] == {}
+        pair.flow(pair.there, "running", inputs, outputs)
+        at_end = pair.status(inputs, outputs, wait_for="replicated", wait_timeout=60)
+        assert at_end["rc"] == 0, at_end["msg"]
+        result = pair.barrier(inputs, journal, group, **both_topics)
+    reader.close()
+    assert result["rc"] == 0, result["msg"]
+    at = {row["topic"]: (row["offset"], row["quality"]) for row in result["details"]}
+    assert at[pair.replica(inputs)] == (5, "exact")
+    assert _values(pair, pair.b, pair.replica(outputs), 0) == {b"output up to 5"}
+    print("refused with", refused["error"]["code"], refused["msg"])
+
+
+def test_a_scheduled_job_that_was_overtaken_before_its_commit_commits_nothing(
+    prefixed: LabPair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R11: the job read the journal long ago, and a disaster has moved the applications to its target since."""
+    pair, topic = prefixed, prefixed.topic()
+    journal, state = Journal(pair, begun=False), f"state-{uuid.uuid4().hex[:8]}-internal"
+    kafkas = pair.kafka
+    for alias in pair.clusters:
+        pair.make(alias, state, config={"cleanup.policy": "compact"})
+    with pair.running(pair.there, topic):
+        pair.send(pair.p, topic, 8)
+        pair.wait_replicated(topic)
+        late, group = pair.group(topic), pair.group(topic)
+        base = {"clusters": pair.clusters, "topics": [topic], "policy": pair.policy, "leave": pair.p, "enter": pair.b}
+        base |= {"pair": journal.pair, "topic": journal.topic, "state_topic": state}
+        done = run_module(dr_checkpoint, as_pair({**base, "groups": [group]}))
+        assert (done["rc"], done["outcome"]) == (0, "done"), done
+        commits = presync.commit_offsets
+
+        def overtaken(*values: Any, **more: Any) -> Any:
+            revoke(kafkas, state, journal.pair)
+            return commits(*values, **more)
+
+        monkeypatch.setattr(presync, "commit_offsets", overtaken)
+        refused = run_module(dr_checkpoint, as_pair({**base, "groups": [late]}))
+    assert (refused["rc"], refused["error"]["code"]) == (1, "run_superseded"), refused
+    there = committed_offsets(pair.kafka[pair.b], [late, group])
+    assert there[late] == {}
+    assert there[group] == {Partition(pair.replica(topic), 0): 8, Partition(topic, 0): 0}
 
 
 # ---- what a group reads
