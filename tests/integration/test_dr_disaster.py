@@ -375,8 +375,8 @@ def test_a_set_back_group_is_seen_in_a_checkpoints_topic_that_was_created_again(
     side.prepare(7, 7, checkpoint_end=30)
     assert side.found()["offset"] == 7
     side.prepare(7, 7, checkpoint_end=30, same_checkpoints=False)
-    found = side.found()
-    assert (found["offset"], found["method"]) == (4, "checkpoint"), found
+    row = side.found()
+    assert (row["offset"], row["method"]) == (4, "checkpoint"), row
 
 
 def test_an_offset_sync_that_came_later_raises_a_checkpoint(side: SurvivingCluster) -> None:
@@ -454,11 +454,11 @@ def test_a_compacted_replica_is_read_from_its_start(side: SurvivingCluster) -> N
 
 @pytest.mark.parametrize("ago", [-3600, 0, 3600])
 def test_checkpoints_of_an_earlier_topic_of_that_name_do_not_count(side: SurvivingCluster, ago: float) -> None:
-    """R43: whatever the clock of the worker that wrote them."""
+    """R43: no clock of the worker that wrote them decides it."""
     side.copy(*range(10))
     side.checkpoint(8, 8, ago)
 
-    def found(start: tuple[int, str]) -> int:
+    def offset(start: tuple[int, str]) -> int:
         # Offset-syncs of the present topic follow.
         flow, since = f"{side.p}->{side.b}", int(start[0] > 0)
         starts = {"offset_syncs_start": {flow: {side.topic: since}}, "checkpoints_start": {flow: {side.topic: start}}}
@@ -466,9 +466,9 @@ def test_checkpoints_of_an_earlier_topic_of_that_name_do_not_count(side: Survivi
 
     side.sync(0, 0)
     side.sync(1, 1)
-    assert found((0, "")) == 8
-    assert found((1, side.id_of(side.checkpoints))) == 0
-    assert found((1, "another")) == 8
+    assert offset((0, "")) == 8
+    assert offset((1, side.id_of(side.checkpoints))) == 0
+    assert offset((1, "another")) == 8
 
 
 def test_the_groups_own_offset_of_an_earlier_tenure_counts_on_the_original(side: SurvivingCluster) -> None:

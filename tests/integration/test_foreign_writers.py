@@ -489,11 +489,11 @@ def test_a_foreign_record_below_later_copies_lets_no_group_skip_a_record(prefixe
             commit(AdminClient({"bootstrap.servers": pair.servers(pair.p)}), group, {(topic, 0): offset})
         result = pair.barrier(topic, journal, *groups, group_lag="reread")
     assert result["rc"] == 0, result["msg"]
-    found = {row["group"]: row["offset"] for row in result["details"] if row["topic"] == replica}
+    offsets = {row["group"]: row["offset"] for row in result["details"] if row["topic"] == replica}
     unread = {group: _values(pair, pair.p, topic, offset) for group, offset in zip(groups, (2, 4, 6), strict=True)}
-    for group, offset in found.items():
+    for group, offset in offsets.items():
         assert unread[group] <= _values(pair, pair.b, replica, offset)
-    assert found[groups[0]] == 2
+    assert offsets[groups[0]] == 2
 
 
 def test_two_live_tasks_that_interleave_let_no_group_skip_a_record(prefixed: LabPair) -> None:
@@ -554,7 +554,7 @@ def test_partitions_that_are_added_while_the_applications_stop_are_not_left_to_a
     assert committed_offsets(pair.kafka[pair.b], [group])[group] == {}
 
 
-def test_a_group_sync_that_somebody_starts_again_is_not_taken_for_the_committed_offset(prefixed: LabPair) -> None:
+def test_a_group_sync_that_is_started_again_is_not_taken_for_the_committed_offset(prefixed: LabPair) -> None:
     """R10: a tool that keeps connectors running resumes it between the commit and the first consumer."""
     pair, topic = prefixed, prefixed.topic()
     journal, replica, count, at = Journal(pair), pair.replica(topic), 400, 333
@@ -583,12 +583,12 @@ def test_a_group_sync_that_somebody_starts_again_is_not_taken_for_the_committed_
         synced = wait_until(committed, lambda offset: offset != at, Bounds(20, 0.2))
     finally:
         pair.flow(pair.there, "absent", topic, **parts)
-    found = run_module(dr_arrival_info, as_pair(arrival))
-    print("after group sync:", synced.state, found["groups"])
-    assert found["groups"]["verdict"] != "PROVEN"
+    groups = run_module(dr_arrival_info, as_pair(arrival))["groups"]
+    print("after group sync:", synced.state, groups)
+    assert groups["verdict"] != "PROVEN"
     if synced.done:
-        assert found["groups"]["verdict"] == "REFUTED"
-        assert f"committed offset {synced.state}" in found["groups"]["reason"]
+        assert groups["verdict"] == "REFUTED"
+        assert f"committed offset {synced.state}" in groups["reason"]
 
 
 def test_a_processor_that_dies_in_a_transaction_holds_the_move_up_until_the_transaction_has_ended(

@@ -19,7 +19,6 @@ from typing import Any
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.disaster import (
     Checkpointed,
-    CheckpointsEnd,
     PresyncedOffset,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.fingerprints import fingerprints
@@ -30,6 +29,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Tenure, tenures
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import Copy, Window
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topic_ids import CheckpointsEnd
 from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import APPENDED, CREATED, ConsumedRecord
 
 KEY = Partition("T", 0)

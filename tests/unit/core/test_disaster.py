@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.disaster import (
     SET_BACK,
     Checkpointed,
-    CheckpointsEnd,
     Copies,
     PresyncedOffset,
     Tail,
@@ -32,6 +31,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     checkpoint,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topic_ids import CheckpointsEnd
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import UNKNOWN
 
 

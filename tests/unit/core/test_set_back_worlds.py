@@ -17,7 +17,6 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.disaster import (
     Checkpointed,
-    CheckpointsEnd,
     PresyncedOffset,
     Tail,
     overtaken,
@@ -35,6 +34,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     forward,
     reverse,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topic_ids import CheckpointsEnd
 from ansible_collections.switchback.kafka_dr.tests.unit.core import tenure_worlds, worlds
 from ansible_collections.switchback.kafka_dr.tests.unit.core.tenure_worlds import KEY, GroupHistory, group_history
 

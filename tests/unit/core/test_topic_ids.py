@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.disaster import CheckpointsEnd
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources import topic_ids
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topic_ids import CheckpointsEnd
 
 FLOWS = {
     "P->B": {"source": "P", "target": "B", "replicas": {"T": "P.T"}},

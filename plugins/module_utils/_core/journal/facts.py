@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..offsets.bindings import Bound, Witness
-from ..offsets.disaster import CheckpointsEnd
 from ..offsets.tenures import flat
 from ..partition import Partition
+from ..resources.topic_ids import CheckpointsEnd
 from .state import JournalState
 
 __all__ = ["JournalFacts", "OwnOffsets"]

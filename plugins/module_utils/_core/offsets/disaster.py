@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..partition import Partition
 from ..verdict import UNKNOWN
@@ -37,7 +37,6 @@ __all__ = [
     "REPLACED",
     "SET_BACK",
     "Checkpointed",
-    "CheckpointsEnd",
     "Copies",
     "PresyncedOffset",
     "Tail",
@@ -62,18 +61,6 @@ class Checkpointed:
     time: float
     #: Offset of the record in the checkpoints topic.
     at: int = 0
-
-
-class CheckpointsEnd(NamedTuple):
-    """Where a topic with MirrorMaker 2's checkpoints ended at a moment: later checkpoints are newer (R43)."""
-
-    end: int
-    #: "": there was no such topic.
-    topic_id: str
-
-    def within(self, topic_id: str | None) -> int:
-        """Return the offset of the first newer checkpoint in the topic ``topic_id``: 0 if it was created since."""
-        return self.end if topic_id == self.topic_id else 0
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from ..._core.offsets.disaster import CheckpointsEnd
 from ..._core.partition import Partition
+from ..._core.resources.topic_ids import CheckpointsEnd
 from ..._kafka.client import Kafka
 from ..._kafka.topics import describe, log_ranges
 from .pair import ISOLATION

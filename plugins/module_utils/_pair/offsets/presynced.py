@@ -15,8 +15,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..._core.offsets.bindings import Bound, Witness
-from ..._core.offsets.disaster import CheckpointsEnd, PresyncedOffset
+from ..._core.offsets.disaster import PresyncedOffset
 from ..._core.partition import Partition, PartitionOffset
+from ..._core.resources.topic_ids import CheckpointsEnd
 from ..._kafka.client import Kafka
 from ..._kafka.latest import read_latest, write_latest
 from ..connections.clusters import on_each
