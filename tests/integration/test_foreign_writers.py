@@ -32,7 +32,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import committed_offsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import data_records
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import describe, log_ranges
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.leases import revoke
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import presync
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
@@ -237,6 +237,13 @@ class Journal:
     def _note(self, event: str, **data: Any) -> dict[str, Any]:
         place = {"clusters": self._clusters, "pair": self.pair, "topic": self.topic}
         return run_module(dr_journal, of_journal({**place, "event": event, "data": data}))
+
+    def join(self, pair: LabPair, *topics: str) -> None:
+        """Journal the ids of these topics and of their replicas, as enable does. Without them, no content counts."""
+        names = [*topics, *map(pair.replica, topics)]
+        states = {alias: describe(pair.kafka[alias], names) for alias in pair.clusters}
+        ids = {alias: {name: one.topic_id for name, one in there.items() if one} for alias, there in states.items()}
+        assert self._note("enabled", active=pair.p, topic_ids=ids)["rc"] == 0
 
     @property
     def phases(self) -> list[str]:
@@ -459,6 +466,7 @@ def test_a_producer_that_comes_back_is_replicated_or_refused_or_named(prefixed: 
         assert (refused["error"]["code"], journal.phases) == ("not_drained", []), refused
         assert f"{topic}-0: replicated up to 7, source end 11" in refused["msg"]
         assert committed_offsets(pair.kafka[pair.b], [group])[group] == {}
+    journal.join(pair, topic)
     with pair.running(pair.there, topic):
         assert pair.drain(topic, journal, group)["rc"] == 0
         result = pair.barrier(topic, journal, group, group_lag="reread")
@@ -484,6 +492,7 @@ def test_a_foreign_record_below_later_copies_lets_no_group_skip_a_record(prefixe
         pair.send(pair.p, topic, 4)
         pair.wait_replicated(topic)
         assert pair.missing(topic) == []
+        journal.join(pair, topic)
         groups = [pair.group(topic) for _number in range(3)]
         for group, offset in zip(groups, (2, 4, 6), strict=True):
             commit(AdminClient({"bootstrap.servers": pair.servers(pair.p)}), group, {(topic, 0): offset})
@@ -505,6 +514,7 @@ def test_two_live_tasks_that_interleave_let_no_group_skip_a_record(prefixed: Lab
             pair.send(pair.p, topic, 1)
         sent_twice = wait_until(lambda: pair.end(pair.b, replica), lambda end: end == 2 * count, Bounds(60, 0.1))
         assert sent_twice.done, sent_twice.state
+        journal.join(pair, topic)
         groups = {pair.group(topic): offset for offset in range(0, count + 1, 6)}
         for group, offset in groups.items():
             commit(AdminClient({"bootstrap.servers": pair.servers(pair.p)}), group, {(topic, 0): offset})
@@ -562,6 +572,7 @@ def test_a_group_sync_that_is_started_again_is_not_taken_for_the_committed_offse
     with pair.running(pair.there, topic):
         pair.send(pair.p, topic, count)
         pair.wait_replicated(topic)
+        journal.join(pair, topic)
         group = pair.group(topic)
         commit(admin, group, {(topic, 0): at})
         result = pair.barrier(topic, journal, group, group_lag="reread")
@@ -622,6 +633,7 @@ def test_a_processor_that_dies_in_a_transaction_holds_the_move_up_until_the_tran
         pair.flow(pair.there, "running", inputs, outputs)
         at_end = pair.status(inputs, outputs, wait_for="replicated", wait_timeout=60)
         assert at_end["rc"] == 0, at_end["msg"]
+        journal.join(pair, inputs, outputs)
         result = pair.barrier(inputs, journal, group, **both_topics)
     reader.close()
     assert result["rc"] == 0, result["msg"]
@@ -643,6 +655,7 @@ def test_a_scheduled_job_that_was_overtaken_before_its_commit_commits_nothing(
     with pair.running(pair.there, topic):
         pair.send(pair.p, topic, 8)
         pair.wait_replicated(topic)
+        journal.join(pair, topic)
         late, group = pair.group(topic), pair.group(topic)
         base = {"clusters": pair.clusters, "topics": [topic], "policy": pair.policy, "leave": pair.p, "enter": pair.b}
         base |= {"pair": journal.pair, "topic": journal.topic, "state_topic": state}
