@@ -236,7 +236,7 @@ def test_the_newest_of_checkpoint_and_presynced_offset_counts(side: SurvivingClu
     assert (found["offset"], found["method"], found["rereads"]) == (7, "presynced", 3)
     assert found["as_of"] is not None
     # The group was set back on purpose since.
-    side.prepare(7, 7, since=time.time() - 60)
+    side.prepare(7, 7, checkpoint_end=2)
     side.checkpoint(2, 2)
     assert (side.found()["offset"], side.found()["method"]) == (2, "checkpoint")
 
