@@ -80,6 +80,7 @@ options:
         such a group may read with C(assign()) and commits every 5 s by default, so its committed offsets must be
         unchanged since then, or for 6 s.
     type: dict
+    required: true
     suboptions:
       groups:
         description: The groups.
@@ -117,6 +118,7 @@ EXAMPLES = r"""
   switchback.kafka_dr.dr_barrier:
     pair: "{{ kafka_dr_pair.spec }}"
     guard: "{{ kafka_dr_guard }}"
+    idle_groups: "{{ preflight.idle_groups }}"
   register: barrier
 """
 
@@ -193,7 +195,7 @@ SPEC = ArgumentSpec(
     {
         "final": {"type": "bool", "default": True},
         "commits_seen": {"type": "dict", "options": COMMITS_SEEN},
-        "idle_groups": {"type": "dict", "options": IDLE_GROUPS},
+        "idle_groups": {"type": "dict", "options": IDLE_GROUPS, "required": True},
         "waits": {"type": "dict", "options": WAITS, "apply_defaults": True},
     }
 ).merge(pair_option(), acceptance_options(), guard_options())

@@ -155,7 +155,8 @@ state:
     - C(left) holds, by alias, the facts of the barrier when the applications last left that cluster. C(cuts) holds the
       cuts of a pair with the policy identity, oldest first. Facts of phases and in C(left) are compressed, and every
       module of this collection accepts them so.
-    - C(offset_syncs_start) holds, by flow and topic, the first offset-sync that is about the present topics.
+    - C(offset_syncs_start) holds, by flow and topic, the first offset-sync that is about the present topics, and
+      C(checkpoints_start) where the checkpoints ended before.
       C(unreplicated_below) holds, by alias and replica, the offsets below which no other cluster has the records.
       C(held) holds the former
       retention settings of topics that are set to keep all records. C(adopted) holds, by flow, whose stored offsets it
@@ -182,6 +183,7 @@ state:
       replaces_passed_run: false
       phases: {drain: {time: 1764148503.1}}
       drop: []
+      options: {lower: auto, group_lag: reread}
       pnr: null
       pnr_holder_generation: null
       left_at: null
@@ -194,6 +196,7 @@ state:
     left: {}
     cuts: []
     offset_syncs_start: {P->B: {Payments: 0}}
+    checkpoints_start: {P->B: {Payments: [0, ""]}}
     unreplicated_below: {}
     held: {}
     adopted: {}

@@ -117,13 +117,20 @@ offset_syncs_start:
   returned: with O(state)
   type: dict
   sample: {P->B: {Payments: 0}}
-checkpoints:
+checkpoints_start:
   description:
-    - By alias, the log end of the topic with MirrorMaker 2's checkpoints of the other cluster. Only of clusters that
-      were lost when the applications left them, if the journal does not know it yet.
+    - By flow and topic, where the topic with MirrorMaker 2's checkpoints ended when the present topic joined the pair
+      (log end and topic id). Earlier checkpoints may be about another topic.
   returned: with O(state)
   type: dict
-  sample: {P: 410}
+  sample: {P->B: {Payments: [0, ""]}}
+checkpoints:
+  description:
+    - By alias, the log end and the id of the topic with MirrorMaker 2's checkpoints of the other cluster. Only of
+      clusters that were lost when the applications left them, if the journal does not know it yet.
+  returned: with O(state)
+  type: dict
+  sample: {P: [410, 2cXtYB3QQDuJ4ABiLBn6cA]}
 retention:
   description:
     - C(held) is what the journal must record before the settings change, or after they are restored. C(topics) holds by

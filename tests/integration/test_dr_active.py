@@ -17,6 +17,7 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topic_ids import CheckpointsEnd
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.presynced import write_presynced
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_active_info, dr_journal, kafka_topic
@@ -180,7 +181,7 @@ def test_presynced_offsets_in_the_state_topic_show_that_a_pair_is_not_new(pair: 
         kafkas,
         pair.state,
         (pair.name, "P"),
-        (time.time(), 0),
+        (time.time(), CheckpointsEnd(0, "")),
         1,
         groups,
         {(Partition(pair.topic, 0), 1): []},

@@ -96,7 +96,8 @@ class SurvivingCluster:
         left: int,
         since: float | None = None,
         known: bool = True,
-        checkpoint_lag: int = 1_000_000,
+        checkpoint_end: int = 1_000_000,
+        same_checkpoints: bool = True,
         tenure: int = 0,
         metadata: str = "",
         **witness: Any,
@@ -106,14 +107,14 @@ class SurvivingCluster:
         last = last_witnesses(kafka, {place: (0, offset)})[place]
         topic_id = self.id_of(self.replica) if known else "another"
         value = {
-            "schema": 4,
+            "schema": 5,
             "tenure": tenure,
             "kind": "committed_offsets",
             "pair": "pair",
             "to": self.b,
             "group": self.group,
             "since": time.time() if since is None else since,
-            "checkpoints": checkpoint_lag,
+            "checkpoints": [checkpoint_end, self.id_of(self.checkpoints) if same_checkpoints else "another"],
             "committed_offsets": [[self.replica, 0, offset, left, topic_id, [last._replace(**witness)], metadata]],
         }
         self.send(self.state, (b"x", json.dumps(value).encode(), int(time.time() * 1000)))
@@ -239,7 +240,7 @@ def test_the_newest_of_checkpoint_and_presynced_offset_counts(side: SurvivingClu
     assert (found["offset"], found["method"], found["rereads"]) == (7, "presynced", 3)
     assert found["as_of"] is not None
     # The group was set back on purpose since.
-    side.prepare(7, 7, since=time.time() - 60)
+    side.prepare(7, 7, checkpoint_end=2)
     side.checkpoint(2, 2)
     assert (side.found()["offset"], side.found()["method"]) == (2, "checkpoint")
 
@@ -286,7 +287,7 @@ def test_a_set_back_group_is_recognised_by_the_offset_of_its_checkpoint_and_not_
     """The clock of the worker that wrote it is one minute slow."""
     side.copy(*range(10))
     side.checkpoint(5, 4)
-    side.prepare(7, 7, checkpoint_lag=1)
+    side.prepare(7, 7, checkpoint_end=1)
     assert side.found()["offset"] == 7
     side.checkpoint(2, 2, ago=60)
     assert (side.found()["offset"], side.found()["method"]) == (2, "checkpoint")
@@ -343,9 +344,12 @@ def test_a_checkpoint_from_before_the_last_move_is_lowered_to_the_groups_own_off
     side.copy(*range(10))
     side.checkpoint(8, 8)
     trusted = {side.group: {side.replica: {"0": 3}}}
-    assert side.found({"trusted_offsets": trusted, "checkpoints": 0})["offset"] == 8
-    assert side.found({"trusted_offsets": trusted, "checkpoints": 1})["offset"] == 3
-    assert side.found({"checkpoints": 1})["offset"] == 0
+    first, here = (0, ""), (1, side.id_of(side.checkpoints))
+    assert side.found({"trusted_offsets": trusted, "checkpoints": first})["offset"] == 8
+    assert side.found({"trusted_offsets": trusted, "checkpoints": here})["offset"] == 3
+    assert side.found({"checkpoints": here})["offset"] == 0
+    # The checkpoints topic was created again since, so its first checkpoint is newer than the move (R43).
+    assert side.found({"trusted_offsets": trusted, "checkpoints": (1, "another")})["offset"] == 8
 
 
 @pytest.mark.parametrize("ago", [-3600, 3600])
@@ -355,14 +359,28 @@ def test_a_checkpoint_that_may_be_from_before_a_disaster_proves_no_offset_and_vo
     """R39, R43: this cluster was lost, so its checkpoints were not seen then. Clocks of worker and journal differ."""
     side.copy(*range(10))
     side.checkpoint(5, 5, ago)
-    assert side.found({"checkpoints": 0})["offset"] == 5
+    assert side.found()["offset"] == 5
     unknown = side.found({"checkpoints": None})
     assert (unknown["offset"], unknown["method"]) == (0, "start")
     # The scheduled job found the group at 7, and it may have been set back since.
-    side.prepare(7, 7, tenure=2, checkpoint_lag=0)
+    side.prepare(7, 7, tenure=2, checkpoint_end=0)
     assert side.found({"checkpoints": None})["offset"] == 0
-    side.prepare(7, 7, tenure=2, since=time.time() + 7200)
+    side.prepare(7, 7, tenure=2)
     assert side.found({"checkpoints": None})["offset"] == 7
+
+
+@pytest.mark.parametrize("ago", [-3600, 0, 3600])
+def test_a_set_back_group_is_seen_in_a_checkpoints_topic_that_was_created_again(
+    side: SurvivingCluster, ago: float
+) -> None:
+    """R43: log ends of a deleted topic say nothing about the new one, and no clock of a worker stands in for them."""
+    side.copy(*range(10))
+    side.checkpoint(4, 4, ago)
+    side.prepare(7, 7, checkpoint_end=30)
+    assert side.found()["offset"] == 7
+    side.prepare(7, 7, checkpoint_end=30, same_checkpoints=False)
+    row = side.found()
+    assert (row["offset"], row["method"]) == (4, "checkpoint"), row
 
 
 def test_an_offset_sync_that_came_later_raises_a_checkpoint(side: SurvivingCluster) -> None:
@@ -438,13 +456,23 @@ def test_a_compacted_replica_is_read_from_its_start(side: SurvivingCluster) -> N
     assert "compacted" in found["reason"]
 
 
-def test_checkpoints_of_an_earlier_topic_of_that_name_do_not_count(side: SurvivingCluster) -> None:
+@pytest.mark.parametrize("ago", [-3600, 0, 3600])
+def test_checkpoints_of_an_earlier_topic_of_that_name_do_not_count(side: SurvivingCluster, ago: float) -> None:
+    """R43: no clock of the worker that wrote them decides it."""
     side.copy(*range(10))
-    side.checkpoint(8, 8)
-    since = {f"{side.p}->{side.b}": {side.topic: 0}}
-    assert side.found({"offset_syncs_start": since})["offset"] == 8
-    since[f"{side.p}->{side.b}"][side.topic] = 1
-    assert side.found({"offset_syncs_start": since})["offset"] == 0
+    side.checkpoint(8, 8, ago)
+
+    def offset(start: tuple[int, str]) -> int:
+        # Offset-syncs of the present topic follow.
+        flow, since = f"{side.p}->{side.b}", int(start[0] > 0)
+        starts = {"offset_syncs_start": {flow: {side.topic: since}}, "checkpoints_start": {flow: {side.topic: start}}}
+        return int(side.found(starts)["offset"])
+
+    side.sync(0, 0)
+    side.sync(1, 1)
+    assert offset((0, "")) == 8
+    assert offset((1, side.id_of(side.checkpoints))) == 0
+    assert offset((1, "another")) == 8
 
 
 def test_the_groups_own_offset_of_an_earlier_tenure_counts_on_the_original(side: SurvivingCluster) -> None:

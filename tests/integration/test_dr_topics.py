@@ -69,12 +69,13 @@ def test_topics_are_compared_with_inventory_and_journal(lab: Any) -> None:
     for _number in range(3):
         producer.produce(syncs, b"x")
     assert producer.flush(30) == 0
-    empty: dict[str, Any] = {"topic_ids": {}, "offset_syncs_start": {}, "held": {}, "left": {}}
+    empty: dict[str, Any] = {"topic_ids": {}, "held": {}, "left": {}}
+    empty |= {"offset_syncs_start": {}, "checkpoints_start": {}}
     new = compare(state=empty)
     assert new["checkpoints"] == {}
     # P was lost when the applications left it. The topic with B's checkpoints does not exist there.
-    lost = {P: {"disaster": True}, B: {"checkpoints": 5}}
-    assert compare(state={**empty, "left": lost})["checkpoints"] == {P: 0}
+    lost = {P: {"disaster": True}, B: {"checkpoints": [5, "id"]}}
+    assert compare(state={**empty, "left": lost})["checkpoints"] == {P: [0, ""]}
     assert (new["known"], new["joined"], new["recreated"]) == (False, [replica, name], [])
     assert new["offset_syncs_start"][f"{P}->{B}"] == {name: 3}
 

@@ -27,13 +27,19 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.offse
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import ConnectClient
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import ClusterSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import committed_offsets
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import data_records
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import describe, log_ranges
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.leases import revoke
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import presync
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
     connect_mirror,
+    dr_arrival_info,
     dr_barrier,
+    dr_checkpoint,
     dr_drain,
     dr_journal,
     dr_judge,
@@ -51,6 +57,8 @@ pytestmark = pytest.mark.integration
 
 FlowAliases = dict[str, str]
 OBSERVATIONS, PARTITIONS = 10, 6
+#: As preflight observes groups whose members still run.
+NONE_IDLE = {"groups": [], "at": 0.0, "digest": ""}
 
 
 class LabPair:
@@ -104,8 +112,8 @@ class LabPair:
 
     # ---- flows
 
-    def flow(self, flow: FlowAliases, state: str, *topics: str) -> None:
-        """The source connector of a flow."""
+    def flow(self, flow: FlowAliases, state: str, *topics: str, **more: Any) -> None:
+        """The source connector of a flow, or the ``parts`` that are given."""
         ends = {
             end: {key: self.clusters[flow[end]][key] for key in ("bootstrap_servers", "cluster_id")}
             | {"alias": flow[end]}
@@ -124,6 +132,7 @@ class LabPair:
             "state": state,
             "wait_timeout": 90,
             "request_timeout": 30,
+            **more,
         }
         result = run_module(connect_mirror, params)
         assert result["rc"] == 0, result["msg"]
@@ -196,7 +205,8 @@ class LabPair:
 
     def barrier(self, topic: str, journal: Journal, *groups: str, settle: float = 0.1, **more: Any) -> dict[str, Any]:
         waits = {"settle": settle, "wait_timeout": 60}
-        return run_module(dr_barrier, as_pair({**self._in_run(topic, journal, *groups), "waits": waits, **more}))
+        given = {"waits": waits, "idle_groups": NONE_IDLE, **more}
+        return run_module(dr_barrier, as_pair({**self._in_run(topic, journal, *groups), **given}))
 
     def drain(self, topic: str, journal: Journal, *groups: str, **more: Any) -> dict[str, Any]:
         ends = {"leave": self.p, "enter": self.b, "flows": [self.there], "wait_timeout": 60}
@@ -215,18 +225,25 @@ class LabPair:
 class Journal:
     """A journal of its own with a run that has just started."""
 
-    def __init__(self, pair: LabPair, **facts: Any) -> None:
+    def __init__(self, pair: LabPair, begun: bool = True, **facts: Any) -> None:
         self._clusters = pair.clusters
         self.topic, self.pair = f"journal-{uuid.uuid4().hex[:8]}-internal", f"foreign-{uuid.uuid4().hex[:6]}"
         for alias in pair.clusters:
             pair.make(alias, self.topic)
         assert self._note("enabled", active=pair.p)["rc"] == 0
         started = {"type": "cutoff", "policy": pair.policy, "from": pair.p, "to": pair.b, **facts}
-        self.run: str = self._note("started", **started)["run_id"]
+        self.run: str = self._note("started", **started)["run_id"] if begun else ""
 
     def _note(self, event: str, **data: Any) -> dict[str, Any]:
         place = {"clusters": self._clusters, "pair": self.pair, "topic": self.topic}
         return run_module(dr_journal, of_journal({**place, "event": event, "data": data}))
+
+    def join(self, pair: LabPair, *topics: str) -> None:
+        """Journal the ids of these topics and of their replicas, as enable does. Without them, no content counts."""
+        names = [*topics, *map(pair.replica, topics)]
+        states = {alias: describe(pair.kafka[alias], names) for alias in pair.clusters}
+        ids = {alias: {name: one.topic_id for name, one in there.items() if one} for alias, there in states.items()}
+        assert self._note("enabled", active=pair.p, topic_ids=ids)["rc"] == 0
 
     @property
     def phases(self) -> list[str]:
@@ -409,6 +426,269 @@ def test_a_reader_that_is_no_member_and_commits_every_five_seconds_is_not_idle(p
         result = pair.barrier(topic, journal, group, settle=0.1, **seen)
         assert result["rc"] == 0, result["msg"]
         assert time.monotonic() - began < 5
+
+
+def test_offsets_that_are_kept_outside_kafka_are_not_taken_for_translated(prefixed: LabPair) -> None:
+    """R6: such an application reads with assign(), and its group commits nothing, or did so once."""
+    pair, topic = prefixed, prefixed.topic()
+    pair.send(pair.p, topic, 8)
+    stale, none = pair.group(topic), f"foreign-{uuid.uuid4().hex[:8]}"
+    state = {"active": pair.p, "run": None, "interrupted": False}
+
+    def judged(*groups: str) -> dict[str, Any]:
+        read = {group: [topic] for group in groups}
+        status = pair.status(topic, groups=list(groups), group_topics=read, undeclared_on=pair.p)["status"]
+        facts = {"status": status, "state": state, "type": "cutoff", "to": pair.b, "policy": pair.policy}
+        more = {"groups": list(groups), "accept": []}
+        judgement: dict[str, Any] = run_module(dr_judge, {"kind": "cutover", "facts": {**facts, **more}})["judgement"]
+        return judgement
+
+    # The application reads these, and its group does not show it.
+    pair.send(pair.p, topic, 5)
+    (note,) = judged(stale)["notes"]
+    assert f'1 groups had no members on {pair.p}: "{stale}" (1 partitions unread)' in note
+    assert note in judged(stale)["text"]
+    (refused,) = [text for text in judged(none)["problems"] if none in text]
+    assert "no committed offset" in refused
+    assert "keeps outside Kafka (Flink, Spark)" in refused
+
+
+def test_a_producer_that_comes_back_is_replicated_or_refused_or_named(prefixed: LabPair) -> None:
+    """R13: an orchestrator starts it again between its stop and the barrier, or after the barrier."""
+    pair, topic = prefixed, prefixed.topic()
+    journal, replica = Journal(pair), pair.replica(topic)
+    with pair.running(pair.there, topic):
+        pair.send(pair.p, topic, 8)
+        group = pair.group(topic)
+        assert pair.drain(topic, journal, group)["rc"] == 0
+        pair.flow(pair.there, "stopped", topic)
+        pair.send(pair.p, topic, 3)
+        refused = pair.barrier(topic, journal, group, group_lag="reread")
+        assert (refused["error"]["code"], journal.phases) == ("not_drained", []), refused
+        assert f"{topic}-0: replicated up to 7, source end 11" in refused["msg"]
+        assert committed_offsets(pair.kafka[pair.b], [group])[group] == {}
+    journal.join(pair, topic)
+    with pair.running(pair.there, topic):
+        assert pair.drain(topic, journal, group)["rc"] == 0
+        result = pair.barrier(topic, journal, group, group_lag="reread")
+        assert result["rc"] == 0, result["msg"]
+        assert result["barrier"]["ends"] == {topic: {"0": 11}}
+        assert pair.end(pair.b, replica) == 11
+        # The group has not read these three.
+        (row,) = (row for row in result["details"] if row["topic"] == replica)
+        assert (row["offset"], row["quality"]) == (8, "exact"), row
+    pair.send(pair.p, topic, 2)
+    late = pair.status(topic, barrier_ends=result["barrier"]["ends"])["written_after"]
+    assert late == [f"{pair.p} {topic}-0: 2 offsets"]
+
+
+def test_a_foreign_record_below_later_copies_lets_no_group_skip_a_record(prefixed: LabPair) -> None:
+    """R28: a barrier compares last records only, so the audit finds this one (tests/playbooks/test_verify.py)."""
+    pair, topic = prefixed, prefixed.topic()
+    journal, replica = Journal(pair), pair.replica(topic)
+    with pair.running(pair.there, topic):
+        pair.send(pair.p, topic, 4)
+        pair.wait_replicated(topic)
+        pair.send(pair.b, replica, 1)
+        pair.send(pair.p, topic, 4)
+        pair.wait_replicated(topic)
+        assert pair.missing(topic) == []
+        journal.join(pair, topic)
+        groups = [pair.group(topic) for _number in range(3)]
+        for group, offset in zip(groups, (2, 4, 6), strict=True):
+            commit(AdminClient({"bootstrap.servers": pair.servers(pair.p)}), group, {(topic, 0): offset})
+        result = pair.barrier(topic, journal, *groups, group_lag="reread")
+    assert result["rc"] == 0, result["msg"]
+    offsets = {row["group"]: row["offset"] for row in result["details"] if row["topic"] == replica}
+    unread = {group: _values(pair, pair.p, topic, offset) for group, offset in zip(groups, (2, 4, 6), strict=True)}
+    for group, offset in offsets.items():
+        assert unread[group] <= _values(pair, pair.b, replica, offset)
+    assert offsets[groups[0]] == 2
+
+
+def test_two_live_tasks_that_interleave_let_no_group_skip_a_record(prefixed: LabPair) -> None:
+    """R3: a second connector for the same topic writes each copy again, between those of the first one."""
+    pair, topic = prefixed, prefixed.topic()
+    journal, replica, count = Journal(pair), pair.replica(topic), 60
+    with pair.running(pair.there, topic), pair.unnamed(pair.there, topic):
+        for _number in range(count):
+            pair.send(pair.p, topic, 1)
+        sent_twice = wait_until(lambda: pair.end(pair.b, replica), lambda end: end == 2 * count, Bounds(60, 0.1))
+        assert sent_twice.done, sent_twice.state
+        journal.join(pair, topic)
+        groups = {pair.group(topic): offset for offset in range(0, count + 1, 6)}
+        for group, offset in groups.items():
+            commit(AdminClient({"bootstrap.servers": pair.servers(pair.p)}), group, {(topic, 0): offset})
+        pair.wait_replicated(topic)
+        result = pair.barrier(topic, journal, *groups, group_lag="reread")
+    assert result["rc"] == 0, result["msg"]
+    order = [record.value for record in data_records(pair.kafka[pair.b], (replica, 0), 0, 2 * count)]
+    assert order[:count] != order[count:], "the tasks did not interleave"
+    rows = {row["group"]: row for row in result["details"] if row["topic"] == replica}
+    for group, offset in groups.items():
+        unread, start = _values(pair, pair.p, topic, offset), rows[group]["offset"]
+        assert unread <= set(order[start:]), rows[group]
+        # What it reads again although it had read it, besides the second copies (R4).
+        again = set(order[start:]) - unread - set(order[:start])
+        assert len(again) <= rows[group]["rereads"], rows[group]
+    assert rows[next(group for group, offset in groups.items() if offset == count)]["offset"] == 2 * count
+
+
+def _values(pair: LabPair, alias: str, topic: str, start: int) -> set[bytes | None]:
+    end = pair.end(alias, topic)
+    return {record.value for record in data_records(pair.kafka[alias], (topic, 0), start, end)}
+
+
+def test_partitions_that_are_added_while_the_applications_stop_are_not_left_to_auto_offset_reset(
+    prefixed: LabPair,
+) -> None:
+    """R8: an operator adds one to the original after the drain, and a producer with keys writes into it."""
+    pair, topic = prefixed, prefixed.topic()
+    journal, replica = Journal(pair), pair.replica(topic)
+    with pair.running(pair.there, topic):
+        pair.send(pair.p, topic, 8)
+        group = pair.group(topic)
+        assert pair.drain(topic, journal, group)["rc"] == 0
+        pair.flow(pair.there, "stopped", topic)
+        pair.make(pair.p, topic, 2)
+        # A producer that knows of the partition.
+        pair.producers[pair.p] = Producer({"bootstrap.servers": pair.servers(pair.p)})
+        pair.send(pair.p, topic, 3, 1)
+        refused = pair.barrier(topic, journal, group, group_lag="reread")
+        assert (refused["error"]["code"], journal.phases) == ("not_drained", []), refused
+        assert f"{topic}-1: " in refused["msg"]
+    # The flow has added it to the replica, and the original on the other cluster still lacks it.
+    with pair.running(pair.there, topic):
+        pair.wait_replicated(topic)
+        assert pair.end(pair.b, replica, 1) == 3
+        journal.join(pair, topic)
+        # Its consumers never saw that partition, so nothing shows where they would start there.
+        again = pair.barrier(topic, journal, group, group_lag="reread")
+        assert (again["error"]["code"], journal.phases) == ("no_committed_offset", []), again
+        assert f"on {replica}-1: the group has no committed offset" in again["msg"]
+        assert committed_offsets(pair.kafka[pair.b], [group])[group] == {}
+        commit(AdminClient({"bootstrap.servers": pair.servers(pair.p)}), group, {(topic, 1): 2})
+        result = pair.barrier(topic, journal, group, group_lag="reread")
+    assert result["rc"] == 0, result["msg"]
+    at = {Partition(row["topic"], row["partition"]): row["offset"] for row in result["details"]}
+    counts = {name: state.partitions for name, state in describe(pair.kafka[pair.b], [topic, replica]).items() if state}
+    assert at.keys() == {Partition(name, number) for name, count in counts.items() for number in range(count)}
+    assert (at[Partition(replica, 0)], at[Partition(replica, 1)]) == (8, 2)
+
+
+def test_a_group_sync_that_is_started_again_is_not_taken_for_the_committed_offset(prefixed: LabPair) -> None:
+    """R10: a tool that keeps connectors running resumes it between the commit and the first consumer."""
+    pair, topic = prefixed, prefixed.topic()
+    journal, replica, count, at = Journal(pair), pair.replica(topic), 400, 333
+    admin = AdminClient({"bootstrap.servers": pair.servers(pair.p)})
+    with pair.running(pair.there, topic):
+        pair.send(pair.p, topic, count)
+        pair.wait_replicated(topic)
+        journal.join(pair, topic)
+        group = pair.group(topic)
+        commit(admin, group, {(topic, 0): at})
+        result = pair.barrier(topic, journal, group, group_lag="reread")
+    assert result["rc"] == 0, result["msg"]
+    wanted = {"bootstrap_servers": pair.servers(pair.b), "groups": result["committed_offsets"]}
+    done = run_module(kafka_group, wanted)
+    assert done["rc"] == 0, done["msg"]
+    spec = {"clusters": pair.clusters, "topics": [topic], "pair": journal.pair, "topic": journal.topic}
+    arrival = {**as_pair(spec), "enter": pair.b, "wait_timeout": 1, "groups": [group]}
+    other = pair.group(topic)
+
+    def committed(name: str) -> int | None:
+        return committed_offsets(pair.kafka[pair.b], [name])[name].get(Partition(replica, 0))
+
+    assert (committed(group), committed(other)) == (at, None)
+    every = {"emit.checkpoints.interval.seconds": 1, "sync.group.offsets.interval.seconds": 1}
+    parts = {"parts": ["checkpoint"], "groups": [group, other], "checkpoint_settings": every}
+    try:
+        pair.flow(pair.there, "running", topic, **parts)
+        # Group sync commits for all groups in one pass. The other group shows that one has ended.
+        synced = wait_until(lambda: committed(other), lambda offset: offset is not None, Bounds(60, 0.2))
+        assert synced.done
+    finally:
+        pair.flow(pair.there, "absent", topic, **parts)
+    now, observed = committed(group), run_module(dr_arrival_info, arrival)
+    assert "groups" in observed, observed
+    groups = observed["groups"]
+    assert now is not None
+    # It never skips a record. If it has set the group back, the report says so.
+    assert now <= at
+    assert groups["verdict"] == ("UNKNOWN" if now == at else "REFUTED"), (now, groups)
+
+
+def test_a_processor_that_dies_in_a_transaction_holds_the_move_up_until_the_transaction_has_ended(
+    prefixed: LabPair,
+) -> None:
+    """R17: its output and its committed offsets are one transaction, and its stop command does not end it."""
+    pair, inputs, outputs = prefixed, prefixed.topic(), prefixed.topic()
+    journal, both_topics = Journal(pair), {"topics": [inputs, outputs], "group_lag": "reread"}
+    group = f"foreign-{uuid.uuid4().hex[:8]}"
+    servers = {"bootstrap.servers": pair.servers(pair.p)}
+    reader = Consumer({**servers, "group.id": group, "enable.auto.commit": False})
+    life = {"transactional.id": group, "transaction.timeout.ms": 20_000}
+    with pair.running(pair.there, inputs, outputs):
+        pair.send(pair.p, inputs, 8)
+        processor = Producer({**servers, **life})
+        processor.init_transactions(30)
+        for offset in (5, 8):
+            processor.begin_transaction()
+            processor.produce(outputs, f"output up to {offset}".encode(), partition=0)
+            done = [TopicPartition(inputs, 0, offset)]
+            processor.send_offsets_to_transaction(done, reader.consumer_group_metadata(), 30)
+            assert processor.flush(30) == 0
+            if offset == 5:
+                processor.commit_transaction(30)
+        # Killed here: only the broker ends the second transaction.
+        pair.flow(pair.there, "stopped", inputs, outputs)
+        refused = pair.barrier(inputs, journal, group, **both_topics)
+        assert refused["rc"] == 1, refused["details"]
+        assert journal.phases == []
+        assert committed_offsets(pair.kafka[pair.b], [group])[group] == {}
+        pair.flow(pair.there, "running", inputs, outputs)
+        at_end = pair.status(inputs, outputs, wait_for="replicated", wait_timeout=60)
+        assert at_end["rc"] == 0, at_end["msg"]
+        journal.join(pair, inputs, outputs)
+        result = pair.barrier(inputs, journal, group, **both_topics)
+    reader.close()
+    assert result["rc"] == 0, result["msg"]
+    at = {row["topic"]: (row["offset"], row["quality"]) for row in result["details"]}
+    assert at[pair.replica(inputs)] == (5, "exact")
+    assert _values(pair, pair.b, pair.replica(outputs), 0) == {b"output up to 5"}
+    print("refused with", refused["error"]["code"], refused["msg"])
+
+
+def test_a_scheduled_job_that_was_overtaken_before_its_commit_commits_nothing(
+    prefixed: LabPair, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R11: the job read the journal long ago, and a disaster has moved the applications to its target since."""
+    pair, topic = prefixed, prefixed.topic()
+    journal, state = Journal(pair, begun=False), f"state-{uuid.uuid4().hex[:8]}-internal"
+    kafkas = pair.kafka
+    for alias in pair.clusters:
+        pair.make(alias, state, config={"cleanup.policy": "compact"})
+    with pair.running(pair.there, topic):
+        pair.send(pair.p, topic, 8)
+        pair.wait_replicated(topic)
+        journal.join(pair, topic)
+        late, group = pair.group(topic), pair.group(topic)
+        base = {"clusters": pair.clusters, "topics": [topic], "policy": pair.policy, "leave": pair.p, "enter": pair.b}
+        base |= {"pair": journal.pair, "topic": journal.topic, "state_topic": state}
+        done = run_module(dr_checkpoint, as_pair({**base, "groups": [group]}))
+        assert (done["rc"], done["outcome"]) == (0, "done"), done
+        commits = presync.commit_offsets
+
+        def overtaken(*values: Any, **more: Any) -> Any:
+            revoke(kafkas, state, journal.pair)
+            return commits(*values, **more)
+
+        monkeypatch.setattr(presync, "commit_offsets", overtaken)
+        refused = run_module(dr_checkpoint, as_pair({**base, "groups": [late]}))
+    assert (refused["rc"], refused["error"]["code"]) == (1, "run_superseded"), refused
+    there = committed_offsets(pair.kafka[pair.b], [late, group])
+    assert there[late] == {}
+    assert there[group] == {Partition(pair.replica(topic), 0): 8, Partition(topic, 0): 0}
 
 
 # ---- what a group reads

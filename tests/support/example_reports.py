@@ -45,6 +45,7 @@ def cutover(**parts: Any) -> Document:
         "journal": {},
         "run_on": "localhost",
         "drop": [],
+        "options": {},
         "rehearsal": False,
         # Seconds after the start, which is 06:51:40.
         "run": "20261123T065148Z-18f3a0",

@@ -36,10 +36,11 @@ def journal_state(
     trusted_offsets: Mapping[str, Any] | None = None,
     arrived: Mapping[str, Any] | None = None,
     bound: Mapping[str, Any] | None = None,
-    checkpoints: int | None = 0,
+    checkpoints: tuple[int, str] | None = (0, ""),
     replays: Mapping[str, Any] | None = None,
     topic_ids: Mapping[str, Any] | None = None,
     offset_syncs_start: Mapping[str, Any] | None = None,
+    checkpoints_start: Mapping[str, Any] | None = None,
     name: str = "",
     topic: str = TOPIC,
 ) -> dict[str, str]:
@@ -48,9 +49,9 @@ def journal_state(
     ``clusters``: each gets a copy. ``way``: the alias being left and the alias being entered. ``trusted_offsets``: of
     the groups when they last left the alias being entered. ``arrived``: their exact offsets on the other cluster then,
     in the same form. ``bound``: the records that the trusted offsets are bound to; None: the last ones of the topics as
-    they are now. ``checkpoints``: log end of the checkpoints topic then; None: unknown. ``replays``: by flow, the
-    partitions whose tail was replayed, with the topic ids of the source. ``name``: of the pair; it needs a ``topic`` of
-    its own.
+    they are now. ``checkpoints``: log end and id of the checkpoints topic then; None: unknown. ``replays``: by flow,
+    the partitions whose tail was replayed, with the topic ids of the source. ``name``: of the pair; it needs a
+    ``topic`` of its own.
     """
     leave, enter = way
     now, run = time.time(), "earlier"
@@ -73,7 +74,8 @@ def journal_state(
         "inexact": [],
         "checkpoints": checkpoints,
     }
-    known = {"topic_ids": topic_ids or {}, "offset_syncs_start": offset_syncs_start or {}}
+    starts = {"offset_syncs_start": offset_syncs_start or {}, "checkpoints_start": checkpoints_start or {}}
+    known = {"topic_ids": topic_ids or {}, **starts}
     events = [
         Event(1, 0, "", "enabled", now, {"active": enter, **known}),
         Event(2, 0, run, "started", now, begun),

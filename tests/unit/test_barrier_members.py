@@ -14,6 +14,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import barrier as barrier_file
+from ansible_collections.switchback.kafka_dr.plugins.modules import dr_barrier
+from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 
 STOPPED = Outcome(
     Change("connector", "P-to-B.MirrorSourceConnector", "stop", {"state": "RUNNING"}, {"state": "STOPPED"}), "done"
@@ -70,3 +72,11 @@ def test_the_failure_of_the_connectors_comes_first_and_their_changes_are_reporte
 
     assert result.failure is not None
     assert (result.failure.code, result.outcomes, asked) == (code, [STOPPED], ["members"])
+
+
+def test_a_barrier_needs_to_know_which_groups_had_no_members() -> None:
+    """R9: without it, a reader with assign() that commits every 5 s would pass by the settle time alone."""
+    pair = {"clusters": {"P": {}, "B": {}}, "topics": ["T"]}
+    guard = {"clusters": {"P": {}, "B": {}}, "pair": "B-P", "topic": "journal", "run": "r1"}
+    refused = run_module(dr_barrier, {"pair": pair, "guard": guard})
+    assert (refused["rc"], refused["msg"]) == (1, "missing required arguments: idle_groups")

@@ -109,15 +109,21 @@ def test_the_results_of_a_module_are_documented(name: str) -> None:
     assert all({"description", "returned", "type"} <= set(row) for row in rows.values())
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("dr_")])
-def test_an_unknown_option_is_refused_by_name(name: str) -> None:
-    texts = {"list": [], "dict": {}, "bool": True}
-    needed = {
-        key: one.get("choices", [texts.get(one["type"], "x")])[0]
-        for key, one in spec(name).items()
+def _needed(options: dict[str, Any]) -> dict[str, Any]:
+    """A value for each required option, and for those of its suboptions."""
+    texts = {"list": [], "bool": True, "float": 0.0}
+    return {
+        key: _needed(one.get("options") or {})
+        if one["type"] == "dict"
+        else one.get("choices", [texts.get(one["type"], "x")])[0]
+        for key, one in options.items()
         if one.get("required")
     }
-    result = run_module(module(name), {**needed, "topcis": []})
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name.startswith("dr_")])
+def test_an_unknown_option_is_refused_by_name(name: str) -> None:
+    result = run_module(module(name), {**_needed(spec(name)), "topcis": []})
     assert (result["failed"], result["rc"]) == (True, 1)
     assert "topcis" in result["msg"]
 

@@ -27,6 +27,7 @@ PLACES = (
 )
 SUFFIXES = {".py", ".yml", ".md", ".j2"}
 CITATION = re.compile(r"\bR(\d+)\b")
+TEST = re.compile(r"^def (test_\w+)\(", re.MULTILINE)
 SECTIONS = dict(re.findall(r"^### R(\d+) .*?\n(.*?)(?=^##|\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL))
 
 
@@ -83,3 +84,20 @@ def test_each_rule_has_a_counterexample_and_names_files_that_exist(number: str) 
         paths = re.findall(r"`([^`]+)`", part)
         assert paths
         assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
+def test_each_of_the_first_rules_has_a_state_that_makes_its_premise_false_and_something_that_makes_the_state() -> None:
+    """What a row names exists: a file, a test, or a trip of the chaos."""
+    table = PAGE.read_text().split("### States that make a premise false")[1]
+    rows = re.findall(r"^\| R(\d+) \| (.+?) \| (.+) \|$", table, re.MULTILINE)
+    assert [number for number, *_texts in rows] == [str(number) for number in range(1, 36)]
+    tests = {name for path in (ROOT / "tests").rglob("test_*.py") for name in TEST.findall(path.read_text())}
+    chaos = (ROOT / "tests" / "chaos" / "__main__.py").read_text()
+    for number, state, made_by in rows:
+        assert state
+        names = re.findall(r"`([^`]+)`", made_by)
+        trips = set(re.findall(r"chaos `([^`]+)`", made_by))
+        assert names, number
+        unknown = [name for name in names if name not in trips and name not in tests and not (ROOT / name).is_file()]
+        assert unknown == [], number
+        assert [trip for trip in trips if trip not in chaos] == [], number

@@ -5,22 +5,29 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from jinja2 import Environment
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.departure import judge_departure
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import PartState
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.finding import engine_inventory, engines
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.last_records import LastRecords
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.surviving_cluster import Survivor
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import disaster_barrier, translation
+from yamls import load_yaml
 
+FLOWS = Path(__file__).parents[3] / "roles/cutover/tasks/phase_flows.yml"
 KEY = Partition("T", 0)
 #: Replicated to the end, one record short of it, and with an open transaction after the end.
 DRAINED = PartitionFacts(0, 10, 9, data_after=False, high=10)
@@ -103,3 +110,21 @@ def test_a_surviving_cluster_needs_no_management_interface_that_proves_nothing(p
     )
     survivor: Any = stub(_snapshot=None, engine=engine, x="P", y="B")
     assert Survivor.observe(survivor) == expected
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+@pytest.mark.parametrize("name", engines())
+def test_a_commit_on_the_cluster_that_was_left_is_a_consumers_only_if_group_sync_is_proven_to_stand(
+    name: str, resumed: bool
+) -> None:
+    """R41: an offset that group sync may have raised refutes nothing."""
+    (task,) = (task for task in load_yaml(FLOWS) if "switchback.kafka_dr.dr_departure_info" in task)
+    asked = task["switchback.kafka_dr.dr_departure_info"]["group_sync"]
+    pair = {"stop_provable": engine_inventory(name).capabilities.stop_provable}
+    group_sync = Environment().from_string(asked).render(kafka_dr_pair=pair, cutover_opened={"resumed": resumed})
+    proven = name != "aiven" and not resumed
+    assert group_sync == ("stopped" if proven else "unknown")
+    there = {"g": {Partition("B.T", 0): 5}}
+    states, before = {"g": GroupState("g", "EMPTY")}, {"g": {Partition("B.T", 0): 3}}
+    synced = set() if group_sync == "stopped" else {"B.T"}
+    assert judge_departure("P", states, there, before, synced).verdict == ("REFUTED" if proven else "UNKNOWN")

@@ -29,6 +29,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Tenure, tenures
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import Copy, Window
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topic_ids import CheckpointsEnd
 from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import APPENDED, CREATED, ConsumedRecord
 
 KEY = Partition("T", 0)
@@ -324,15 +325,18 @@ class GroupHistory:
     """The commits of a group on the active cluster, and what the idle cluster holds about them."""
 
     world: TenureWorld
+    #: End of the checkpoints topic when the applications last left the idle cluster.
+    checkpoints_at_move: CheckpointsEnd
     #: The last one.
     committed_offset: int = 0
     #: Did the group ever go back?
     set_back: bool = False
-    #: Log end of the checkpoints topic when the applications last left the idle cluster.
-    checkpoints_at_move: int = 0
     newest_checkpoint: Checkpointed | None = None
-    #: Presynced offsets of the present tenure, and the group's own offset from when the idle cluster was left.
-    stored: list[PresyncedOffset] = field(default_factory=list)
+    #: The present topic with checkpoints. It may have been deleted and created again.
+    checkpoints_id: str = "1"
+    #: Presynced offsets of the present tenure, and the group's own offset from when the idle cluster was left, each
+    #: with the end of the checkpoints topic then.
+    stored: list[tuple[PresyncedOffset, CheckpointsEnd]] = field(default_factory=list)
     #: A presynced offset of an earlier tenure.
     outdated: list[PresyncedOffset] = field(default_factory=list)
 
@@ -352,30 +356,38 @@ def group_history(made: TenureWorld, draw: random.Random) -> GroupHistory | None
     """
     if made.kinds & UNFIT or len(made.tenures()) < 2:
         return None
-    found = GroupHistory(made, checkpoints_at_move=draw.randint(1, 5))
+    at = draw.randint(1, 5)
+    found = GroupHistory(made, checkpoints_at_move=CheckpointsEnd(at, "1"))
+    # Its own draws: the other worlds stay the same. Clocks of workers and of the controller differ by hours.
+    fate = random.Random(f"checkpoints {made.seed}")
+    ahead = fate.choice((-10_000.0, 0.0, 10_000.0))
+    recreated_at = fate.randint(1, 3) if fate.random() < 0.7 else None
     x, y = made.active, made.idle
     # In the tenure before, the group was anywhere on the idle cluster: it may have been set back there.
     own = draw.randint(0, made.tenures()[-1].first(y, KEY))
     commit = arrived = _image(made, own, (y, x))
-    at = found.checkpoints_at_move
-    found.stored.append(PresyncedOffset(own, 0.0, arrived, at, own=True))
+    found.stored.append((PresyncedOffset(own, 0.0, arrived, own=True), found.checkpoints_at_move))
     # Before that, it had read more: an old checkpoint, and an old value of the scheduled job.
     if draw.random() < 0.6:
         old = draw.randint(0, made.ends[x])
-        found.newest_checkpoint = Checkpointed(old, _image(made, old, (x, y)), 0.0, draw.randint(0, at - 1))
+        found.newest_checkpoint = Checkpointed(old, _image(made, old, (x, y)), ahead, draw.randint(0, at - 1))
     if draw.random() < 0.6:
         old = draw.randint(0, made.ends[x])
         found.outdated.append(PresyncedOffset(_image(made, old, (x, y)), 0.0, old, draw.randint(0, at - 1)))
-    for _step in range(draw.randint(0, 5)):
+    for step in range(draw.randint(0, 5)):
+        if step == recreated_at:
+            # MirrorMaker 2 writes the checkpoints of all groups into the new topic.
+            found.checkpoints_id, at = "2", 1
+            found.newest_checkpoint = Checkpointed(commit, _image(made, commit, (x, y)), step + ahead, 0)
         before = commit
         commit = draw.randint(0, commit) if draw.random() < 0.4 else draw.randint(commit, made.ends[x])
         found.set_back = found.set_back or commit < before
         seen = draw.choice(("checkpoint", "presync", "both")) if commit < before else draw.choice(("", "both"))
         if seen in ("presync", "both"):
-            presynced = PresyncedOffset(_image(made, commit, (x, y)), float(at), commit, at)
-            found.stored = [one for one in found.stored if one.own] + [presynced]
+            presynced = PresyncedOffset(_image(made, commit, (x, y)), float(step), commit)
+            found.stored = [found.stored[0], (presynced, CheckpointsEnd(at, found.checkpoints_id))]
         if seen in ("checkpoint", "both"):
-            found.newest_checkpoint = Checkpointed(commit, _image(made, commit, (x, y)), float(at) + 0.5, at)
+            found.newest_checkpoint = Checkpointed(commit, _image(made, commit, (x, y)), step + 0.5 + ahead, at)
             at += 1
     found.committed_offset = draw.randint(commit, made.ends[x])
     return found

@@ -31,6 +31,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     checkpoint,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topic_ids import CheckpointsEnd
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.verdict import UNKNOWN
 
 
@@ -180,20 +181,17 @@ def test_the_last_offset_that_a_worker_stored_is_not_the_last_replicated_offset(
     [
         (None, [], (2, "start")),
         (Checkpointed(5, 4, 1.0), [], (4, "checkpoint")),
-        (Checkpointed(5, 4, 1.0), [PresyncedOffset(7, 2.0, 8)], (7, "presynced")),
-        (Checkpointed(9, 8, 3.0), [PresyncedOffset(7, 2.0, 8)], (8, "checkpoint")),
+        (Checkpointed(9, 8, 1.0, 30), [PresyncedOffset(7, 2.0, 8, 30)], (8, "checkpoint")),
         # R39: the scheduled job found the group lower after that checkpoint.
-        (Checkpointed(9, 8, 1.0), [PresyncedOffset(7, 2.0, 8)], (7, "presynced")),
+        (Checkpointed(9, 8, 3.0, 29), [PresyncedOffset(7, 2.0, 8, 30)], (7, "presynced")),
         # The group was set back on purpose after the presynced offset was written: the newer, lower offset is right.
-        (Checkpointed(5, 4, 3.0), [PresyncedOffset(7, 2.0, 8)], (4, "checkpoint")),
-        # An older checkpoint is no evidence for that.
-        (Checkpointed(5, 4, 1.5), [PresyncedOffset(7, 2.0, 8)], (7, "presynced")),
-        # The checkpoint is at a later offset than everything from then: it is newer, no matter what its worker's clock
-        # says.
+        # The checkpoint is at a later offset than everything from then, no matter what its worker's clock says (R43).
         (Checkpointed(5, 4, 1.5, 30), [PresyncedOffset(7, 2.0, 8, 30)], (4, "checkpoint")),
-        (Checkpointed(5, 4, 1.5, 29), [PresyncedOffset(7, 2.0, 8, 30)], (7, "presynced")),
-        # The checkpoints topic was re-created.
-        (Checkpointed(5, 4, 3.0, 0), [PresyncedOffset(7, 2.0, 8, 30)], (4, "checkpoint")),
+        # An older checkpoint is no evidence for that.
+        (Checkpointed(5, 4, 3.0, 29), [PresyncedOffset(7, 2.0, 8, 30)], (7, "presynced")),
+        # Which of them is newer is unknown: the lower one counts.
+        (Checkpointed(5, 4, 1.5), [PresyncedOffset(7, 2.0, 8)], (4, "checkpoint")),
+        (Checkpointed(9, 8, 3.0), [PresyncedOffset(7, 2.0, 8)], (7, "presynced")),
         (None, [PresyncedOffset(7, 0.0)], (7, "presynced")),
         (Checkpointed(50, 40, 1.0), [], (2, "start")),
         (None, [PresyncedOffset(11, 2.0)], (2, "start")),
@@ -211,11 +209,31 @@ def test_the_highest_known_offset_counts(
 
 def test_hazards_are_reported() -> None:
     assert survived(Tail(0, 10), Checkpointed(50, 40, 1.0), []).hazards == ("a checkpoint is past the log end",)
-    set_back = survived(Tail(0, 10), Checkpointed(5, 4, 3.0), [PresyncedOffset(7, 2.0, 8)])
+    set_back = survived(Tail(0, 10), Checkpointed(5, 4, 3.0), [PresyncedOffset(7, 2.0, 8, 0)])
     assert set_back.hazards == (SET_BACK,)
     moved = guarded(survived(Tail(0, 10), Checkpointed(9, 9, 1.0), []), Tail(0, 10), Copies(3, 2, proven=False))
     assert (moved.offset, moved.method) == (2, "first_copy")
     assert moved.hazards == ("the first copies were not found, only a lower bound is known",)
+
+
+def test_every_checkpoint_of_a_topic_that_was_created_again_is_newer() -> None:
+    end = CheckpointsEnd(30, "first")
+    assert (end.within("first"), end.within("second"), end.within(None)) == (30, 0, 0)
+
+
+@given(
+    st.integers(0, 9),
+    st.integers(0, 9),
+    st.integers(0, 9) | st.none(),
+    st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=2),
+)
+def test_no_clock_decides_which_offset_counts(upstream: int, left: int, end: int | None, times: list[float]) -> None:
+    """R43: the times are those of a worker and of the controller, which may differ by hours."""
+    first, second = (
+        survived(Tail(0, 10), Checkpointed(upstream, upstream, time, 5), [PresyncedOffset(left, 0.0, left, end)])
+        for time in times
+    )
+    assert first == second
 
 
 def test_an_empty_partition_and_the_current_tenure() -> None:

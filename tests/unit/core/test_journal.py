@@ -174,7 +174,7 @@ def test_the_states_of_a_run_from_start_to_end() -> None:
     assert (run["started"], run["pnr"], run["ended"], run["result"]) == (2000.0, 2002.0, 2003.0, "completed")
     assert run["phases"] == {"barrier": {"time": 2001.0, **CUT}}
     keys = "id epoch type from to policy holder resumed started replaces_passed_run "
-    keys += "phases drop pnr pnr_holder_generation left_at ended result"
+    keys += "phases drop options pnr pnr_holder_generation left_at ended result"
     assert list(run) == keys.split()
 
 
@@ -202,12 +202,12 @@ def test_the_end_of_the_checkpoints_of_a_lost_cluster_is_known_once_it_is_enable
     assert JournalFacts.toward(fold([ENABLED]), "P").own == OwnOffsets()
     own = JournalFacts.toward(fold(passed), "P").own
     assert (own.left, own.checkpoints) == (True, None)
-    passed.append(event(3, 0, "enabled", active="P", topic_ids=IDS, checkpoints={"P": 41, "B": 7}))
-    assert JournalFacts.toward(fold(passed), "P").own.checkpoints == 41
+    passed.append(event(3, 0, "enabled", active="P", topic_ids=IDS, checkpoints={"P": [41, "c"], "B": [7, "d"]}))
+    assert JournalFacts.toward(fold(passed), "P").own.checkpoints == (41, "c")
     assert "B" not in fold(passed).left
     # Later ones are since the disaster.
-    passed.append(event(4, 0, "enabled", active="P", topic_ids=IDS, checkpoints={"P": 90}))
-    assert JournalFacts.toward(fold(passed), "P").own.checkpoints == 41
+    passed.append(event(4, 0, "enabled", active="P", topic_ids=IDS, checkpoints={"P": [90, "c"]}))
+    assert JournalFacts.toward(fold(passed), "P").own.checkpoints == (41, "c")
 
 
 def test_the_ends_of_a_disaster_are_lower_bounds_until_they_are_found_by_content() -> None:
@@ -554,6 +554,15 @@ def test_the_start_of_the_offset_syncs_of_the_current_topics_is_kept() -> None:
     newer = event(3, 0, "enabled", active="P", topic_ids=IDS, offset_syncs_start={"P->B": {"T": 9}})
     assert fold([first, *OVER, newer]).offset_syncs_start == {"P->B": {"T": 9}}
     assert fold([ENABLED]).offset_syncs_start == {}
+
+
+def test_where_the_checkpoints_of_the_current_topics_start_is_kept() -> None:
+    start = {"P->B": {"T": [7, "c"]}}
+    first = event(1, 0, "enabled", active="P", topic_ids=IDS, checkpoints_start=start)
+    state = fold([first, *OVER, *HOME, event(3, 0, "disabled")])
+    assert state.as_dict()["checkpoints_start"] == start
+    assert JournalFacts.toward(state, "B").checkpoints_start == {"P->B": {"T": (7, "c")}}
+    assert fold([first, event(3, 0, "enabled", active="P", topic_ids=IDS)]).checkpoints_start == {}
 
 
 # ---- a replaced cluster -------------------

@@ -45,6 +45,7 @@ def test_the_pair_has_the_derived_values_that_roles_need() -> None:
         "spec",
         "types",
         "live_flows",
+        "stop_provable",
         "flow_topics",
         "endpoints",
         "names",

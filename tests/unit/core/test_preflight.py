@@ -511,6 +511,16 @@ def test_the_commands_of_an_unfinished_run_let_the_same_members_leave_the_pair()
     assert run_outlook({**run, "drop": []}, "auto", "localhost")["resume_command"].endswith("-e kafka_dr_confirm=B")
 
 
+def test_the_command_that_resumes_a_run_accepts_the_same_offsets() -> None:
+    """R6: without them, the same playbook stops at the offsets that were accepted."""
+    run = {**RUN, "pair": "B-P", "options": {"lower": "keep", "group_lag": "reread"}}
+    found = run_outlook(run, "auto", "localhost")
+    assert found["resume_command"].endswith("=B -e kafka_dr_lower=keep -e kafka_dr_group_lag=reread")
+    assert "kafka_dr_lower" not in found["unfinished_run"].partition("undo it: ")[2]
+    defaults = {**run, "options": {"lower": "auto", "group_lag": "refuse"}}
+    assert run_outlook(defaults, "auto", "localhost")["resume_command"].endswith(" -e kafka_dr_confirm=B")
+
+
 def test_the_outlook_of_a_run_has_the_values_that_the_next_tasks_need() -> None:
     run = {**RUN, "pair": "B-P", "pnr": 1.0}
     found = run_outlook(run, "auto", "dr1")

@@ -91,6 +91,7 @@ def facts(**parts: Any) -> dict[str, Any]:
         "journal": {"active": "P", "interrupted": False},
         "run_on": "localhost",
         "drop": [],
+        "options": {},
         "rehearsal": False,
     }
     return {**base, **parts}
@@ -103,6 +104,19 @@ def audited(verdict: str, reason: str = "") -> dict[str, Any]:
 
 def checks(report: dict[str, Any]) -> dict[str, str]:
     return {check["name"]: check["verdict"] for check in report["checks"]}
+
+
+STOPPED = [("failed", "r1"), ("undone", "r1"), ("undo_failed", "r1"), ("failed", None)]
+
+
+@pytest.mark.parametrize(("outcome", "run"), STOPPED)
+def test_a_move_that_stopped_is_started_again_with_the_options_that_it_had(outcome: str, run: str | None) -> None:
+    """R6: without them, the next run stops at the offsets that this one accepted."""
+    given = {"outcome": outcome, "run": run, "options": {"lower": "lower", "group_lag": "reread"}}
+    (step,) = cutover_report(facts(**given))["next"]
+    assert step["command"].endswith(" -e kafka_dr_lower=lower -e kafka_dr_group_lag=reread")
+    default = {**given, "options": {"lower": "auto", "group_lag": "refuse"}}
+    assert cutover_report(facts(**default))["next"][0]["command"].endswith(" -e kafka_dr_confirm=B")
 
 
 def test_a_report_has_a_versioned_schema_and_is_plain_json() -> None:
@@ -293,9 +307,10 @@ def test_the_lines_end_a_run_with_its_outcome_its_evidence_and_the_next_step() -
         "  lost                0",
         "  read again          at most 7 records",
         "  evidence            UNKNOWN: 5 of 7 PROVEN; the fence is not set up; records were not compared",
-        "  UNKNOWN fence: UNFENCED: the cluster that was left was not set to refuse writes; no record was written there"
-        " after the barrier. Give each writing application a principal in kafka_dr_clients, run the playbook rights,"
-        " and set kafka_dr_fence_logins (docs/security.md). The next move sets the fence.",
+        "  UNKNOWN fence: UNFENCED: the cluster that was left was not set to refuse writes; writes there after the"
+        " barrier are unknown, because the log ends of 2 of 2 partitions were not read: T-0, T-1. Give each writing"
+        " application a principal in kafka_dr_clients, run the playbook rights, and set kafka_dr_fence_logins"
+        " (docs/security.md). The next move sets the fence.",
         f"  UNKNOWN records: the clusters were not compared record by record. Compare the records: {command}",
         "  report              /reports/cutoff-B.html",
         f"  next                Compare both clusters record by record: {command}",
@@ -654,6 +669,23 @@ LEFT = {"topic": "T", "partition": 0, "end": 9, "drained": "PROVEN", "reason": "
 )
 def test_a_fence_is_proven_by_the_broker_and_by_ends_that_are_known(facts: dict[str, Any], verdict: str) -> None:
     assert _fence({**ENDS, "fence": UP, "settled": [LEFT], **facts})["verdict"] == verdict
+
+
+@pytest.mark.parametrize(
+    ("facts", "text"),
+    [
+        ({}, "no record was written there after the barrier"),
+        ({"late_writes": None}, "writes after the barrier were not observed"),
+        ({"settled": []}, "its log ends were not read after the barrier"),
+        ({"settled": [LEFT, {**LEFT, "partition": 1}]}, "the log ends of 1 of 2 partitions were not read: T-1"),
+        ({"settled": [LEFT, {**LEFT, "partition": 1, "end": None}]}, "of 1 of 2 partitions were not read: T-1"),
+        ({"barrier": {}}, "writes there after the barrier are unknown, because the log ends of 1 of 1"),
+    ],
+)
+def test_a_fence_says_that_nothing_was_written_only_if_its_log_ends_show_it(facts: dict[str, Any], text: str) -> None:
+    reason = _fence({**ENDS, "fence": UP, "settled": [LEFT], **facts})["reason"]
+    assert text in reason
+    assert ("no record was written" in reason) == (not facts)
 
 
 FLOWED = {"written_by_flow": {"verdict": "PROVEN", "reason": "9 records"}}

@@ -34,6 +34,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     forward,
     reverse,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topic_ids import CheckpointsEnd
 from ansible_collections.switchback.kafka_dr.tests.unit.core import tenure_worlds, worlds
 from ansible_collections.switchback.kafka_dr.tests.unit.core.tenure_worlds import KEY, GroupHistory, group_history
 
@@ -97,18 +98,26 @@ def test_the_higher_of_both_offsets_skips_records_in_many_worlds(planned: Tally)
 # ---- disasters, with the policy identity
 
 
-def offset_after_a_disaster(made: GroupHistory, before_r39: bool = False) -> int:
-    """As ``_pair/offsets/disaster_barrier`` and ``_pair/observation/internal_topics`` combine what is stored."""
+def offset_after_a_disaster(made: GroupHistory, before_r39: bool = False, without_ids: bool = False) -> int:
+    """As ``_pair/offsets/disaster_barrier`` and ``_pair/observation/internal_topics`` combine what is stored.
+
+    ``without_ids``: as if the topic with checkpoints were always the same.
+    """
     world, tenures = made.world, made.world.tenures()
     newest = made.newest_checkpoint
-    if newest is not None and newest.at < made.checkpoints_at_move and not before_r39:
+
+    def first_newer(end: CheckpointsEnd) -> int:
+        return end.end if without_ids else end.within(made.checkpoints_id)
+
+    if newest is not None and newest.at < first_newer(made.checkpoints_at_move) and not before_r39:
         newest = None
     place = TenurePlace(None) if newest is None else locate(tenures, world.active, KEY, newest.upstream)
     present = place == TenurePlace(len(tenures) - 1)
-    claims = [replace(one, checkpoints=None if before_r39 else one.checkpoints) for one in made.stored]
+    claims = [replace(one, checkpoints=first_newer(end)) for one, end in made.stored]
     if before_r39:
         # Values had no tenure, own offsets no equivalent on the other cluster, and old checkpoints voided nothing.
-        claims = [one if not one.own else PresyncedOffset(one.offset, 0.0) for one in [*made.stored, *made.outdated]]
+        stored = [*claims, *made.outdated]
+        claims = [one if not one.own else PresyncedOffset(one.offset, 0.0) for one in stored]
     known = newest is not None and (before_r39 or not overtaken(newest, claims))
     claims += [PresyncedOffset(place.other, 0.0)] if place.other is not None and known else []
     tail = Tail(*world.log(world.idle), world.last_replicated_offset, tenures[-1].first(world.idle, KEY))
@@ -133,6 +142,8 @@ def disasters() -> Tally:
             tally.skipped.append(f"seed {seed}: {made} starts at {offset}, skips {lost}")
         before = offset_after_a_disaster(made, before_r39=True)
         tally.counts["skips before R39"] += bool(made.world.skipped(made.committed_offset, before))
+        without_ids = offset_after_a_disaster(made, without_ids=True)
+        tally.counts["skips without ids"] += bool(made.world.skipped(made.committed_offset, without_ids))
     return tally
 
 
@@ -145,6 +156,11 @@ def test_no_group_that_was_set_back_in_any_tenure_skips_records_after_a_disaster
 
 def test_the_rules_before_skip_records_after_a_disaster_in_many_worlds(disasters: Tally) -> None:
     assert disasters.counts["skips before R39"] > disasters.counts["worlds"] // 10
+
+
+def test_offsets_of_a_checkpoints_topic_that_was_created_again_skip_records_without_its_id(disasters: Tally) -> None:
+    """R43: and no clock of a worker shows which of them are newer."""
+    assert disasters.counts["skips without ids"] > 0
 
 
 def test_a_checkpoint_of_an_earlier_tenure_voids_what_was_stored() -> None:

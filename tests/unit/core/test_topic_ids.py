@@ -11,6 +11,7 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources import topic_ids
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topic_ids import CheckpointsEnd
 
 FLOWS = {
     "P->B": {"source": "P", "target": "B", "replicas": {"T": "P.T"}},
@@ -60,6 +61,16 @@ def test_offset_syncs_from_before_either_topic_was_re_created_are_ignored() -> N
     gone = {**IDS, "B": {"T": "3"}}
     for found in (original, replica, gone):
         assert since(IDS, found) == {"P->B": {"T": 100}, "B->P": {"T": 8}}
+
+
+def test_checkpoints_from_before_a_topic_joined_do_not_count() -> None:
+    """R43: their place in the topic shows it, and no clock."""
+    earlier, end = CheckpointsEnd(7, "c"), CheckpointsEnd(100, "c")
+    state = {"topic_ids": IDS, "checkpoints_start": {"P->B": {"T": earlier}}}
+    replica = {**IDS, "B": {"T": "3", "P.T": "9"}}
+    none = CheckpointsEnd(0, "")
+    assert topic_ids.checkpoints_start(state, FLOWS, IDS, {}) == {"P->B": {"T": earlier}, "B->P": {"T": none}}
+    assert topic_ids.checkpoints_start(state, FLOWS, replica, {"P->B": end})["P->B"] == {"T": end}
 
 
 def test_ends_by_flow_leave_out_a_topic_that_does_not_exist() -> None:

@@ -52,10 +52,11 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
 
     ``spec``: the option ``pair`` of modules. ``types``: the types of a cutover by name.
 
-    ``live_flows``: by active alias, source and target of each flow that replicates then. ``lists``: by alias, the lists
-    of an engine that has lists. ``rights``: by alias, the ACLs of the declared clients for ``kafka_acl``, and those
-    that it must ``keep``: the fence; also ``accounts``, the ACLs of the declared accounts, and ``lines``, all of them
-    with their reasons as text. ``endpoints``: by alias and client, the values for an endpoint template.
+    ``live_flows``: by active alias, source and target of each flow that replicates then. ``stop_provable``: as in
+    ``Capabilities``. ``lists``: by alias, the lists of an engine that has lists. ``rights``: by alias, the ACLs of the
+    declared clients for ``kafka_acl``, and those that it must ``keep``: the fence; also ``accounts``, the ACLs of the
+    declared accounts, and ``lines``, all of them with their reasons as text. ``endpoints``: by alias and client, the
+    values for an endpoint template.
     ``names``: by alias, originals and replicas.
     ``syncs``: by alias, its offset-syncs topics; ``offset_syncs``: by flow, the alias and the name of its own.
     ``flow_topics``: by alias, the topics that the flows create, for ``kafka_topic``. ``hooks_at``: by type of cutover
@@ -67,6 +68,7 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     """
     others = other_applications(pair["clients"], [topic["name"] for topic in pair["topics"]], pair["groups"])
     awaited = awaited_stops(others)
+    engine = engine_inventory(pair["engine"])
     endpoints = {
         alias: {client["name"]: endpoint(pair, client, alias) for client in pair["clients"]}
         for alias in pair["clusters"]
@@ -76,7 +78,8 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
         "spec": pair_option(pair),
         "types": as_variables(),
         "live_flows": {alias: _live_flows(pair, alias) for alias in pair["clusters"]},
-        "lists": engine_inventory(pair["engine"]).lists(pair),
+        "stop_provable": engine.capabilities.stop_provable,
+        "lists": engine.lists(pair),
         "syncs": {flow["syncs"]["on"]: [flow["syncs"]["topic"]] for flow in pair["flows"].values()},
         "offset_syncs": {
             name: {"on": flow["syncs"]["on"], "topic": flow["syncs"]["topic"]["name"]}

@@ -15,6 +15,7 @@ from typing import Any
 from ..offsets.bindings import Bound, Witness
 from ..offsets.tenures import flat
 from ..partition import Partition
+from ..resources.topic_ids import CheckpointsEnd
 from .state import JournalState
 
 __all__ = ["JournalFacts", "OwnOffsets"]
@@ -34,9 +35,9 @@ class OwnOffsets:
     arrived: _Nested = field(default_factory=dict)
     #: Whether the applications have ever left it.
     left: bool = False
-    #: Log end of the topic with MirrorMaker 2's checkpoints of the other cluster then. None: unknown, because the
+    #: Where the topic with MirrorMaker 2's checkpoints of the other cluster ended then. None: unknown, because the
     #: cluster was lost.
-    checkpoints: int | None = None
+    checkpoints: CheckpointsEnd | None = None
 
     @classmethod
     def of(cls, facts: Mapping[str, Any] | None) -> OwnOffsets:
@@ -57,7 +58,7 @@ class OwnOffsets:
             {key: [Witness.of(fields) for fields in stored] for key, stored in flat(facts.get("bound") or {}).items()},
             arrived,
             True,
-            facts.get("checkpoints"),
+            None if facts.get("checkpoints") is None else CheckpointsEnd(*facts["checkpoints"]),
         )
 
     def offset(self, group: str, key: Partition) -> int | None:
@@ -84,6 +85,9 @@ class JournalFacts:
     topic_ids: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     #: Offset of the first offset-sync that refers to the current topic: flow -> topic -> offset.
     offset_syncs_start: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    #: Where the checkpoints ended when the current topic joined the pair: flow -> topic -> end. Older checkpoints may
+    #: refer to another topic.
+    checkpoints_start: Mapping[str, Mapping[str, CheckpointsEnd]] = field(default_factory=dict)
     #: Policy identity: the cuts between the tenures, oldest first.
     cuts: Sequence[Mapping[str, Any]] = ()
     #: Records below these offsets came from a cluster that is gone: alias -> replica -> partition -> offset.
@@ -100,6 +104,10 @@ class JournalFacts:
             own=OwnOffsets.of(state.left.get(entered)),
             topic_ids=state.topic_ids,
             offset_syncs_start=state.offset_syncs_start,
+            checkpoints_start={
+                flow: {topic: CheckpointsEnd(*end) for topic, end in ends.items()}
+                for flow, ends in state.checkpoints_start.items()
+            },
             cuts=state.cuts,
             unreplicated_below=state.unreplicated_below,
             tenure=state.tenure,

@@ -15,6 +15,10 @@ from typing import Any
 __all__ = ["passed", "playbook_command", "resume_command", "take_back_command", "unfinished_run"]
 
 
+#: Options that decide which offsets a run accepts, with their defaults. A run that is started again needs the same.
+_OPTIONS = {"lower": "auto", "group_lag": "refuse"}
+
+
 def playbook_command(playbook: str, run: Mapping[str, Any], run_on: str = "", **values: object) -> str:
     """The command that starts a playbook for the pair of ``run``.
 
@@ -26,7 +30,10 @@ def playbook_command(playbook: str, run: Mapping[str, Any], run_on: str = "", **
 
 def resume_command(run: Mapping[str, Any], run_on: str = "") -> str:
     """The command that resumes an interrupted run. ``run_on``: inventory host of the plays."""
-    return playbook_command(f"failover_{run['type']}", run, run_on, to=run["to"], confirm=run["to"]) + _drop(run)
+    given = run.get("options") or {}
+    options = {name: given[name] for name, default in _OPTIONS.items() if given.get(name, default) != default}
+    command = playbook_command(f"failover_{run['type']}", run, run_on, to=run["to"], confirm=run["to"], **options)
+    return command + _drop(run)
 
 
 def take_back_command(run: Mapping[str, Any], run_on: str = "") -> str:

@@ -45,6 +45,8 @@ class Run:
     reads: Reads = field(default_factory=dict)
     #: Topics and groups that the operator let leave the pair when the run started (R42).
     drop: Sequence[str] = ()
+    #: Options that the operator gave when the run was started last, by name without ``kafka_dr_`` (see ``runs``).
+    options: Mapping[str, str] = field(default_factory=dict)
     #: How often another process has taken the run over: the number of its current holder.
     holder_generation: int = 0
     #: Unix time of the point of no return; None: not reached.
@@ -72,6 +74,7 @@ class Run:
             "replaces_passed_run": self.replaces_passed_run,
             "phases": self.phases,
             "drop": list(self.drop),
+            "options": dict(self.options),
             "pnr": self.passed,
             "pnr_holder_generation": self.passed_generation,
             "left_at": self.left_at,
@@ -107,6 +110,8 @@ class JournalState:
     cuts: list[dict[str, Any]] = field(default_factory=list)
     #: Offset of the first offset-sync that refers to the current topic: flow -> topic -> offset.
     offset_syncs_start: dict[str, dict[str, int]] = field(default_factory=dict)
+    #: Where the checkpoints ended when the current topic joined: flow -> topic -> log end and topic id.
+    checkpoints_start: dict[str, dict[str, Sequence[Any]]] = field(default_factory=dict)
     #: Records below these offsets came from a cluster that is gone, so no other cluster has them:
     #: alias -> replica -> partition -> offset.
     unreplicated_below: dict[str, dict[str, dict[str, int]]] = field(default_factory=dict)
@@ -158,6 +163,7 @@ class JournalState:
             "left": self.left,
             "cuts": self.cuts,
             "offset_syncs_start": self.offset_syncs_start,
+            "checkpoints_start": self.checkpoints_start,
             "unreplicated_below": self.unreplicated_below,
             "held": self.held,
             "adopted": self.adopted,
@@ -196,6 +202,7 @@ def _enabled(state: JournalState, event: Event) -> None:
     state.cluster_ids = event.data.get("cluster_ids", state.cluster_ids)
     state.topic_ids = ids
     state.offset_syncs_start = event.data.get("offset_syncs_start", {})
+    state.checkpoints_start = event.data.get("checkpoints_start", {})
     cut_record = event.data.get("cut_record")
     if cut_record:
         # The journal's records about a topic of that name refer to another topic, or to a time without this collection.
@@ -247,7 +254,7 @@ def _replaced(state: JournalState, event: Event) -> None:
         for name, facts in state.left.items()
         if name != alias
     }
-    state.cuts, state.offset_syncs_start, state.run = [], {}, None
+    state.cuts, state.offset_syncs_start, state.checkpoints_start, state.run = [], {}, {}, None
     state.replays = {flow: topics for flow, topics in state.replays.items() if alias not in flow.split("->")}
     state.unreplicated_below = event.data.get("unreplicated_below", {})
 
@@ -283,6 +290,7 @@ def _started(state: JournalState, event: Event) -> None:
         phases=_taken_over(before, event.data["to"]),
         reads=event.data.get("reads") or {},
         drop=event.data.get("drop") or (),
+        options=event.data.get("options") or {},
         left_at=None if before is None else before.left_at,
     )
 
@@ -306,6 +314,7 @@ def _resumed(state: JournalState, event: Event) -> None:
     run = _run_of(state, event)
     if run is not None:
         taken = replace(run, holder=event.data.get("holder"), holder_generation=run.holder_generation + 1)
+        taken = replace(taken, options=event.data.get("options", run.options))
         state.run = replace(taken, reads=joined(run.reads, event.data.get("reads") or {}))
 
 

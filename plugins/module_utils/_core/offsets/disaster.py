@@ -71,7 +71,7 @@ class PresyncedOffset:
     time: float
     #: The committed offset on X that it was translated from, or with which the group moved to X; None: unknown.
     upstream: int | None = None
-    #: Log end of Y's checkpoints topic at that time; None: unknown.
+    #: Offset of the first checkpoint on Y that is newer; None: unknown.
     checkpoints: int | None = None
     #: The group's own offset when Y was last left. It is older than an offset of the scheduled job.
     own: bool = False
@@ -208,13 +208,12 @@ def surviving_metadata(
 def _set_back(presynced: PresyncedOffset, checkpointed: Checkpointed | None) -> bool:
     """Whether the group was set back on X since: then MirrorMaker 2 writes a newer, lower checkpoint.
 
-    Newer means a higher offset in the checkpoints topic. Times are those of two machines, and decide only if the
-    checkpoints topic was recreated. A lower offset that is taken for newer by mistake is read again and skips nothing.
+    A lower offset that is taken for newer by mistake is read again and skips nothing.
     """
     if checkpointed is None or presynced.upstream is None:
         return False
-    newer = presynced.checkpoints is not None and checkpointed.at >= presynced.checkpoints
-    return (newer or checkpointed.time > presynced.time) and checkpointed.upstream < presynced.upstream
+    newer = presynced.checkpoints is None or checkpointed.at >= presynced.checkpoints
+    return newer and checkpointed.upstream < presynced.upstream
 
 
 def overtaken(checkpointed: Checkpointed, presynced: Iterable[PresyncedOffset]) -> bool:
@@ -222,7 +221,7 @@ def overtaken(checkpointed: Checkpointed, presynced: Iterable[PresyncedOffset]) 
     return any(
         stored.upstream is not None
         and stored.upstream < checkpointed.upstream
-        and (checkpointed.time < stored.time if stored.checkpoints is None else checkpointed.at < stored.checkpoints)
+        and (stored.checkpoints is None or checkpointed.at < stored.checkpoints)
         for stored in presynced
         if not stored.own
     )

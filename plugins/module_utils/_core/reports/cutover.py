@@ -87,7 +87,8 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
     report["headline"] = headline(report, facts["journal"], passed=facts["passed"])
     report["evidence"] = evidence(checks, report, facts["fence"])
     # The commands are those of the pair, not of its rehearsal.
-    report["next"] = [] if facts["rehearsal"] else next_steps({**report, "drop": facts["drop"]})
+    given = {key: facts[key] for key in ("drop", "options")}
+    report["next"] = [] if facts["rehearsal"] else next_steps({**report, **given})
     report["pager"] = pager(report, report["next"])
     return report
 
@@ -190,9 +191,17 @@ def _by_log_ends(facts: Mapping[str, Any]) -> Finding:
     fence = facts["fence"] or {}
     ends = (facts["barrier"] if watches_left(facts["type"]) else fence).get("ends") or {}
     rows = facts["settled"] or []
-    known = [row.get("end") is not None and str(row["partition"]) in ends.get(row["topic"], {}) for row in rows]
-    verdict = PROVEN if known and all(known) else UNKNOWN
-    return Finding(verdict, f"no record was written there after the {_since(facts)}")
+    if not rows:
+        return Finding(UNKNOWN, f"its log ends were not read after the {_since(facts)}")
+    unknown = [
+        f"{row['topic']}-{row['partition']}"
+        for row in rows
+        if row.get("end") is None or str(row["partition"]) not in ends.get(row["topic"], {})
+    ]
+    if unknown:
+        ends_of = f"the log ends of {len(unknown)} of {len(rows)} partitions were not read: {first_few(unknown)}"
+        return Finding(UNKNOWN, f"writes there after the {_since(facts)} are unknown, because {ends_of}")
+    return Finding(PROVEN, f"no record was written there after the {_since(facts)}")
 
 
 def _by_content(facts: Mapping[str, Any]) -> Finding:

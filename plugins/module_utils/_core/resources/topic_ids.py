@@ -9,11 +9,13 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from ..errors import DrError
 
 __all__ = [
+    "CheckpointsEnd",
+    "checkpoints_start",
     "joined",
     "known_id",
     "log_ends",
@@ -25,9 +27,22 @@ __all__ = [
     "topic_ids",
 ]
 
+T = TypeVar("T")
 #: What a client reads where the broker has no topic id: the UUID 0.
 _ZERO = "A" * 22
 _WHY = "its brokers run Kafka before 2.8, or their inter.broker.protocol.version is below 2.8"
+
+
+class CheckpointsEnd(NamedTuple):
+    """Where a topic with MirrorMaker 2's checkpoints ended at a moment: later checkpoints are newer (R43)."""
+
+    end: int
+    #: "": there was no such topic.
+    topic_id: str
+
+    def within(self, topic_id: str | None) -> int:
+        """Return the offset of the first newer checkpoint in the topic ``topic_id``: 0 if it was created since."""
+        return self.end if topic_id == self.topic_id else 0
 
 
 def known_id(reported: str) -> str:
@@ -105,16 +120,38 @@ def offset_syncs_start(
     ``state``: the journal's. ``found``: ids by alias and topic. ``ends``: end of the offset-syncs topic by flow, read
     before the flow runs. If the journal lacks an id, existing offset-syncs may refer to another topic of the same name.
     """
-    known, earlier = state["topic_ids"], state["offset_syncs_start"]
+    return _since_joined(state, "offset_syncs_start", flows, found, ends, 0)
+
+
+def checkpoints_start(
+    state: Mapping[str, Any],
+    flows: Mapping[str, Mapping[str, Any]],
+    ids: Mapping[str, Mapping[str, str]],
+    ends: Mapping[str, CheckpointsEnd],
+) -> dict[str, dict[str, CheckpointsEnd]]:
+    """The same of checkpoints. ``ends``: end of the checkpoints topic by flow, as of :func:`offset_syncs_start`."""
+    return _since_joined(state, "checkpoints_start", flows, ids, ends, CheckpointsEnd(0, ""))
+
+
+def _since_joined(
+    state: Mapping[str, Any],
+    kind: str,
+    flows: Mapping[str, Mapping[str, Any]],
+    ids: Mapping[str, Mapping[str, str]],
+    ends: Mapping[str, T],
+    first: T,
+) -> dict[str, dict[str, T]]:
+    """Flow -> topic -> what the journal has under ``kind`` if it knows the topic, otherwise the end of the flow."""
+    known, earlier = state["topic_ids"], state.get(kind) or {}
 
     def as_known(alias: str, topic: str) -> bool:
-        return topic in known.get(alias, {}) and known[alias][topic] == found.get(alias, {}).get(topic)
+        return topic in known.get(alias, {}) and known[alias][topic] == ids.get(alias, {}).get(topic)
 
     return {
         name: {
-            topic: earlier.get(name, {}).get(topic, 0)
+            topic: earlier.get(name, {}).get(topic, first)
             if as_known(flow["source"], topic) and as_known(flow["target"], replica)
-            else ends.get(name, 0)
+            else ends.get(name, first)
             for topic, replica in flow["replicas"].items()
         }
         for name, flow in flows.items()

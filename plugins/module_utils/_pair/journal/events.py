@@ -20,7 +20,6 @@ from ..._core.errors import DrError, one_text
 from ..._core.journal.durations import durations
 from ..._core.journal.events import OF_THE_PAIR, Event
 from ..._core.journal.holders import Holder, require_over
-from ..._core.journal.reads import Reads
 from ..._core.journal.run_rules import begin, is_same, require_holder_generation
 from ..._core.journal.state import JournalState, Run
 from ..._core.offsets.tenures import flat
@@ -217,20 +216,22 @@ def _start(state: JournalState, events: list[Event], data: dict[str, Any]) -> _D
     new_id = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{uuid.uuid4().hex[:6]}"
     run_id, epoch, resumed = begin(state, data, new_id)
     if resumed and state.run is not None:
-        return _Decision(_resume(state.run, events, data.get("reads") or {}), run_id, True)
+        now = {name: data[name] for name in ("reads", "options") if data.get(name)}
+        return _Decision(_resume(state.run, events, now), run_id, True)
     started = {**data, "holder": myself().as_dict()}
     return _Decision(Event(epoch, 0, run_id, "started", time.time(), started), run_id, False)
 
 
-def _resume(run: Run, events: list[Event], reads: Reads | None = None) -> Event | None:
+def _resume(run: Run, events: list[Event], now: Mapping[str, Any] | None = None) -> Event | None:
     """Return the event that takes over ``run``; None: this process already holds it.
 
-    ``reads``: what the groups read now, which may be more than when the run began.
+    ``now``: what the groups read now (``reads``), which may be more than when the run began, and the ``options`` of the
+    playbook that resumes it.
     """
     here = myself()
     if here.pid is not None and Holder.of(run.holder) == here:
         return None
-    data = {"holder": here.as_dict(), **({"reads": dict(reads)} if reads else {})}
+    data = {"holder": here.as_dict(), **(now or {})}
     return Event(run.epoch, _next_number(events, run.id), run.id, "resumed", time.time(), data)
 
 

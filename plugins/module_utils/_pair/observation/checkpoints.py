@@ -9,6 +9,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from ..._core.partition import Partition
+from ..._core.resources.topic_ids import CheckpointsEnd
 from ..._kafka.client import Kafka
 from ..._kafka.topics import describe, log_ranges
 from .pair import ISOLATION
@@ -16,8 +17,9 @@ from .pair import ISOLATION
 __all__ = ["checkpoints_end"]
 
 
-def checkpoints_end(kafka: Kafka, topic: str) -> int:
-    """Return the log end of a checkpoints topic; 0 if it does not exist: every checkpoint will be newer."""
-    if describe(kafka, [topic])[topic] is None:
-        return 0
-    return log_ranges(kafka, {Partition(topic, 0)}, ISOLATION)[Partition(topic, 0)][1]
+def checkpoints_end(kafka: Kafka, topic: str) -> CheckpointsEnd:
+    """Return where a checkpoints topic ends; if it does not exist, every checkpoint will be newer."""
+    state = describe(kafka, [topic])[topic]
+    if state is None:
+        return CheckpointsEnd(0, "")
+    return CheckpointsEnd(log_ranges(kafka, {Partition(topic, 0)}, ISOLATION)[Partition(topic, 0)][1], state.topic_id)

@@ -69,9 +69,9 @@ class IdleGroups:
         return cls(tuple(sorted(offsets)), CommitsSeen.of(offsets))
 
     @classmethod
-    def parsed(cls, option: Mapping[str, Any] | None) -> IdleGroups | None:
-        """Parse what :meth:`as_dict` returned; None without it."""
-        return None if option is None else cls(tuple(option["groups"]), CommitsSeen(option["at"], option["digest"]))
+    def parsed(cls, option: Mapping[str, Any]) -> IdleGroups:
+        """Parse what :meth:`as_dict` returned."""
+        return cls(tuple(option["groups"]), CommitsSeen(option["at"], option["digest"]))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the object as plain data."""

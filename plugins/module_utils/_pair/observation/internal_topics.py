@@ -21,8 +21,8 @@ from ..._core.offsets.rewinds import Rewind, open_rewind
 from ..._core.offsets.tenures import TenurePlace, locate
 from ..._core.offsets.translation import after_last_rewind, checkpoint
 from ..._core.partition import Partition, Range
-from ..._kafka.records import Record, data_records, first_data_record
-from ..._kafka.topics import describe, log_ranges
+from ..._kafka.records import Record, data_records
+from ..._kafka.topics import log_ranges
 from .offset_syncs import Syncs
 from .pair import ISOLATION
 from .surviving_cluster import Survivor
@@ -41,6 +41,7 @@ class InternalTopics:
         self.kafka, self._survivor, self._naming = survivor.kafka, survivor, survivor.naming
         self._flow = flow_name(survivor.x, survivor.y)
         self._offset_syncs_start: Mapping[str, int] = journal.offset_syncs_start.get(self._flow, {})
+        self._checkpoints_start = journal.checkpoints_start.get(self._flow, {})
         self._own = journal.own
 
     def read_ahead(self) -> None:
@@ -53,7 +54,7 @@ class InternalTopics:
         """MirrorMaker 2's newest checkpoint by group and partition on Y."""
         survivor = self._survivor
         place = Partition(self._naming.checkpoints(survivor.x), 0)
-        if describe(self.kafka, [place.topic])[place.topic] is None:
+        if survivor.checkpoints_id is None:
             return {}
         sizes = {replica: survivor.states[replica].partitions for replica in survivor.originals}
         expected = len(survivor.groups) * sum(sizes.values())
@@ -73,7 +74,7 @@ class InternalTopics:
         return {
             (group, key): newest
             for (group, key), newest in checkpoints.items()
-            if newest.time >= self._believed_from.get(survivor.originals[key.topic], 0.0)
+            if newest.at >= self._first_checkpoint(survivor.originals[key.topic])
         }
 
     def _decoded(self, place: Partition, begin: int, end: int) -> _Checkpoints:
@@ -108,18 +109,10 @@ class InternalTopics:
         topic = self._naming.offset_syncs(self._survivor.x)
         return Syncs(self.kafka, topic, self._flow, self._survivor.topics, self._offset_syncs_start)
 
-    @cached_property
-    def _believed_from(self) -> dict[str, float]:
-        """For topics that were created again: since when checkpoints are about the present topic (epoch seconds)."""
-        place, moments = Partition(self._naming.offset_syncs(self._survivor.x), 0), {}
-        for name, since in self._offset_syncs_start.items():
-            moments[name] = 0.0 if since == 0 else float("inf")
-            if since and not self._survivor.engine.capabilities.offset_syncs_on_source:
-                start, end = log_ranges(self.kafka, {place}, ISOLATION)[place]
-                first = first_data_record(self.kafka, place, max(start, since), end) if since < end else None
-                if first is not None and first.timestamp is not None:
-                    moments[name] = first.timestamp / 1000.0
-        return moments
+    def _first_checkpoint(self, topic: str) -> int:
+        """Return the offset from which checkpoints are about the present topic. No worker's clock decides it (R43)."""
+        start = self._checkpoints_start.get(topic)
+        return 0 if start is None else start.within(self._survivor.checkpoints_id)
 
     def checkpointed(self, group: str, key: Partition) -> Checkpointed | None:
         """Return the group's checkpoint of the present tenure, raised by the newest offset-syncs if these are higher.
@@ -152,7 +145,7 @@ class InternalTopics:
     def _is_stale(self, checkpointed: Checkpointed) -> bool | None:
         """Is it older than the last move from Y? None: unknown. Y was lost then, and not enabled since (R43)."""
         if self._own.checkpoints is not None:
-            return checkpointed.at < self._own.checkpoints
+            return checkpointed.at < self._own.checkpoints.within(self._survivor.checkpoints_id)
         return None if self._own.left else False
 
     def last_source(self, source: Partition, last: Record | None) -> int | None:

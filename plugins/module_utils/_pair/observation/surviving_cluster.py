@@ -99,6 +99,13 @@ class Survivor:
                 require_same(name, self.y, state.topic_id, known)
         return present
 
+    @cached_property
+    def checkpoints_id(self) -> str | None:
+        """The id of the topic on Y with MirrorMaker 2's checkpoints; None: there is no such topic."""
+        name = self.naming.checkpoints(self.x)
+        state = describe(self.kafka, [name])[name]
+        return None if state is None else state.topic_id
+
     def setting(self, topic: str, name: str) -> str:
         """Return a setting of a topic on Y; empty if unknown."""
         value = self.states[topic].config.get(name)

@@ -16,7 +16,15 @@ from ..._core.flows.pair_spec import PairSpec
 from ..._core.inventory.layout import larger_replicas, unequal_partitions
 from ..._core.partition import Partition
 from ..._core.resources.retention import retention_plan
-from ..._core.resources.topic_ids import joined, log_ends, offset_syncs_start, recreated, require_ids, topic_ids
+from ..._core.resources.topic_ids import (
+    checkpoints_start,
+    joined,
+    log_ends,
+    offset_syncs_start,
+    recreated,
+    require_ids,
+    topic_ids,
+)
 from ..._core.resources.topics import topic_row
 from ..._kafka.client import Kafka
 from ..._kafka.topics import describe, known_ranges, with_config
@@ -102,8 +110,13 @@ def _against_the_journal(
     new = joined(journaled, ids)
     # Without any observed topic, a cluster is unknown.
     known = not new and all(alias_rows and all(row["topic_id"] for row in alias_rows) for alias_rows in rows.values())
-    # Offset-syncs from before the flow runs may be about deleted topics of the same names.
+    # Offset-syncs and checkpoints from before the flow runs may be about deleted topics of the same names.
     ends = {} if known else _ends(request, kafka)
+    checkpoints = {
+        name: checkpoints_end(kafka[target], pair.naming.checkpoints(source))
+        for name, (source, target) in pair.flows.items()
+        if not known or target in lost
+    }
     flows = {
         name: {
             "source": source,
@@ -117,11 +130,8 @@ def _against_the_journal(
         "joined": new,
         "known": known,
         "offset_syncs_start": offset_syncs_start(request.state, flows, ids, ends),
-        "checkpoints": {
-            target: checkpoints_end(kafka[target], pair.naming.checkpoints(source))
-            for source, target in pair.flows.values()
-            if target in lost
-        },
+        "checkpoints_start": checkpoints_start(request.state, flows, ids, checkpoints),
+        "checkpoints": {target: checkpoints[name] for name, (_source, target) in pair.flows.items() if target in lost},
     }
 
 

@@ -180,8 +180,8 @@ class _Search:
     def _presynced(self) -> Presynced:
         survivor, pair = self._survivor, self._request.pair
         ids = {name: state.topic_id for name, state in survivor.states.items()}
-        tenure = self._journal.tenure
-        return presynced_offsets(survivor.kafka, pair.state_topic, pair.name, survivor.y, tenure, ids)
+        place = (survivor.kafka, pair.state_topic, pair.name, survivor.y)
+        return presynced_offsets(*place, self._journal.tenure, ids, survivor.checkpoints_id)
 
     def run(self) -> Result:
         """Return the offsets, the predicted loss and the facts for the journal, as of now."""

@@ -17,6 +17,7 @@ from typing import Any
 from ..._core.offsets.bindings import Bound, Witness
 from ..._core.offsets.disaster import PresyncedOffset
 from ..._core.partition import Partition, PartitionOffset
+from ..._core.resources.topic_ids import CheckpointsEnd
 from ..._kafka.client import Kafka
 from ..._kafka.latest import read_latest, write_latest
 from ..connections.clusters import on_each
@@ -27,8 +28,9 @@ __all__ = ["Presynced", "presynced_offsets", "write_presynced"]
 Presynced = dict[str, dict[Partition, tuple[PresyncedOffset, Bound]]]
 
 
-# Values of schema 2 were not bound to records, those of schema 3 had no metadata.
-_SCHEMA = 4
+# Values of schema 2 were not bound to records, those of schema 3 had no metadata, those of schema 4 no id of the
+# checkpoints topic.
+_SCHEMA = 5
 _FIELDS = ("topic", "partition", "offset", "left")
 # A value has the offsets of all partitions of a group, so longer metadata are not stored.
 _LONGEST_METADATA = 200
@@ -38,7 +40,7 @@ def write_presynced(
     kafkas: Mapping[str, Kafka],
     topic: str,
     place: tuple[str, str],
-    since: tuple[float, int],
+    since: tuple[float, CheckpointsEnd],
     tenure: int,
     groups: Mapping[str, Iterable[Mapping[str, Any]]],
     witnesses: Mapping[PartitionOffset, Iterable[Witness]],
@@ -49,7 +51,7 @@ def write_presynced(
     So an offset that cannot be translated any more, for example because the group was set back, is not kept (R39).
 
     ``place`` is the pair's name and the alias of the cluster that the offsets are for. ``since`` is taken before the
-    committed offsets are read: epoch seconds, and the log end of that cluster's checkpoint topic. ``tenure`` is the
+    committed offsets are read: epoch seconds, and the end of that cluster's checkpoints topic. ``tenure`` is the
     epoch of the run that moved the applications last. ``witnesses`` are the records that the offsets are bound to.
     ``ids`` are the topic ids on that cluster: offsets of a topic that was created again are ignored when read.
     """
@@ -88,11 +90,12 @@ def _short(metadata: str) -> str:
 
 
 def presynced_offsets(
-    kafka: Kafka, topic: str, pair: str, alias: str, tenure: int, ids: Mapping[str, str]
+    kafka: Kafka, topic: str, pair: str, alias: str, tenure: int, ids: Mapping[str, str], checkpoints_id: str | None
 ) -> Presynced:
     """Return the latest stored offsets on ``alias``, and the records that they are bound to.
 
     Only those of the present tenure, for topics with these ids; empty if the job has not run since the last move.
+    ``checkpoints_id``: of the checkpoints topic on ``alias``.
     """
     offsets: Presynced = {}
     for value in (read_latest(kafka, topic) or {}).values():
@@ -100,7 +103,7 @@ def presynced_offsets(
             continue
         if (value.get("schema"), value.get("tenure")) != (_SCHEMA, tenure):
             continue
-        since, checkpoints = float(value["since"]), value["checkpoints"]
+        since, checkpoints = float(value["since"]), CheckpointsEnd(*value["checkpoints"]).within(checkpoints_id)
         offsets[value["group"]] = {
             (key := Partition(name, int(number))): (
                 PresyncedOffset(

@@ -44,7 +44,7 @@ class TranslationRequest:
     commits_seen: CommitsSeen | None = None
     #: "fail": a forecast refuses higher committed offsets on ``enter`` (R6).
     lower: str = "fail"
-    #: Groups without members on ``leave`` at preflight; None: not known.
+    #: Groups without members on ``leave`` at preflight; None: no barrier follows.
     idle_groups: IdleGroups | None = None
 
     @property
@@ -71,10 +71,10 @@ class BarrierRequest:
     #: Used instead of ``stop_timeout`` by an engine that restarts a service to stop connectors.
     restart_timeout: float
     request_timeout: float
+    #: Groups without members on the cluster being left at preflight.
+    idle_groups: IdleGroups
     #: Committed offsets as the drain read them on the cluster being left; None: not known.
     commits_seen: CommitsSeen | None = None
-    #: Groups without members on the cluster being left at preflight; None: not known.
-    idle_groups: IdleGroups | None = None
 
     def translation(self, run: Run) -> TranslationRequest:
         """The translation of the journal's ``run``."""

@@ -53,7 +53,9 @@ class StoredOffsets:
             own = self._own.bound_offset(group, key)
             held = UNBOUND if own is None else self._held.get(own, UNBOUND)
             arrived = self._arrival(group, key)
-            offsets.append(PresyncedOffset(offset, 0.0, arrived, self._own.checkpoints, own=True, binding=held))
+            end = self._own.checkpoints
+            newer = None if end is None else end.within(self._survivor.checkpoints_id)
+            offsets.append(PresyncedOffset(offset, 0.0, arrived, newer, own=True, binding=held))
         return offsets
 
     def _arrival(self, group: str, key: Partition) -> int | None:
