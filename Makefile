@@ -213,7 +213,7 @@ modules: setup
 # Two thirds of the time of the long tests. For what they cover, Molecule has a scenario (aiven, identity, secure, srm), or
 # tests/integration has cases (adoption, records without a timestamp, ownership, offsets), or tests/kubernetes has (strimzi, workloads).
 LONGEST := $(patsubst %,tests/playbooks/test_%.py,absence adopt aiven aiven_fence answers_again applications awx_load awx_lost brokers copy_again dead_worker demo discover evidence \
-	exact frozen hidden identity least_privilege logins one_replica patterns predictions processor proven rebuild records_gone rehearse remedies \
+	exact frozen hidden identity incident interrupted least_privilege logins one_replica patterns predictions processor proven rebuild records_gone rehearse remedies \
 	secure shapes srm strimzi \
 	untimed verify versions workloads)
 
