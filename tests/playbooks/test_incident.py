@@ -152,7 +152,7 @@ def lose(incident: Incident) -> Lab:
 
 
 def audited(pair: Scenario, tail: int) -> None:
-    """What cannot be known is UNKNOWN, and nothing is REFUTED. With ``identity`` the lost cluster has the tail twice."""
+    """What cannot be known is UNKNOWN, nothing is REFUTED. With ``identity`` the lost cluster has the tail twice."""
     report = json.loads((pair.reports / "audit.json").read_text())
     verdicts = {row["verdict"] for topic in report["topics"] for row in topic["committed_offsets"]}
     assert (report["verdict"], verdicts) == ("UNKNOWN", {"UNKNOWN"}), report["text"]

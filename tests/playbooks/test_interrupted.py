@@ -85,7 +85,7 @@ def follow(pair: Scenario, text: str, playbook: str) -> Callable[..., dict[str, 
 def test_an_interruption_while_a_producer_is_stopped_says_how_to_undo(moved: Scenario, number: signal.Signals) -> None:
     before = files(moved)
     output = interrupt(moved, beginning("drain"), number)
-    assert "stops payments-api, then settlement on B" in output
+    assert f"stops {', then '.join(moved.names())} on B" in output
     follow(moved, output, "failover_cutoff")
     shown = " ".join(follow(moved, output, "status")()["output"].split())
     assert "INTERRUPTED: the cutoff run" in shown
