@@ -128,7 +128,8 @@ def killed(pair: BreakablePair) -> None:
 
 def added_partition(pair: BreakablePair) -> None:
     """The consumers do not choose an offset where their group has none, so it gets one before they start again."""
-    groups = ("settlement", "archive")
+    # Each consumer has the name of its group.
+    groups = pair.scenario.names("consumer")
     for name in groups:
         pair.scenario.ledger("stop", name)
     wider(pair, "P", "Payments")
@@ -247,10 +248,15 @@ def abandoned(pair: BreakablePair) -> None:
 
 
 def replicated_again(pair: BreakablePair) -> None:
-    """The idle original on B is the source of the replica on P."""
+    """The idle original on B is the source of the replica on P, which the consumers read."""
+    consumers = pair.scenario.names("consumer")
+    for name in consumers:
+        pair.scenario.ledger("stop", name)
     pair.scenario.playbook("disable", CONFIRM)
     remove(pair, "P", "B.Payments")
     pair.scenario.playbook("enable", {**CONFIRM, "kafka_dr_copy_again": ["Payments"]})
+    for name in consumers:
+        pair.scenario.ledger("start", name)
 
 
 def stopped(pair: BreakablePair) -> None:
