@@ -27,9 +27,10 @@ options:
       - V(at_rest) decides whether a pair whose applications already live on the wanted cluster is in the state that it
         should be in.
       - V(stopped) returns where and why a cutover stopped, and what to do next.
+      - V(begun) returns what a run is about to stop, and how to go on if it is interrupted.
       - V(arrived) returns since when the applications run on the cluster being entered.
     type: str
-    choices: [cutover, disaster, last_probe, at_rest, stopped, arrived]
+    choices: [cutover, disaster, last_probe, at_rest, stopped, begun, arrived]
     required: true
   facts:
     description: What the roles of this collection observed. The keys depend on O(kind).
@@ -63,8 +64,8 @@ RETURN = r"""
 judgement:
   description:
     - C(problems) lists why the cutover must not start. C(already) is whether the applications already live there, and
-      C(verdict) is the verdict about that. C(text) is the decision in words. With O(kind=stopped) or
-      O(kind=arrived), it has only C(text).
+      C(verdict) is the verdict about that. C(text) is the decision in words. With O(kind=stopped),
+      O(kind=begun) or O(kind=arrived), it has only C(text).
     - With O(kind=cutover) and O(kind=disaster), C(terms) says what the move asks of other teams, if the inventory does
       not control all applications.
     - With O(kind=cutover), C(reads) holds by group and topic what the groups read before the cutover, with the

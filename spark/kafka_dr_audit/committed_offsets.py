@@ -76,7 +76,8 @@ def judge(place: Map, stands: int | None, goes_on: int | None, own: int = 0) -> 
     if stands is None:
         # At or before `own`, nothing can be skipped.
         known = goes_on <= own
-        return Judged(EXACT if known else UNKNOWN, reason="the group has no committed offset on the cluster it left")
+        reason = "the journal has no committed offset of the group on the cluster it left"
+        return Judged(EXACT if known else UNKNOWN, reason=reason)
     own = 0 if _set_back(place, stands, own) else own
     image = max(_image(place, stands), own)
     resent = _resent(place, stands, max(goes_on, image))

@@ -289,7 +289,7 @@ class Chaos:
             starts += 1
         seconds = time.monotonic() - began
         outwait(pair)
-        report: dict[str, Any] = json.loads((pair.reports / f"{fault.kind}-{entered}.json").read_text())
+        report = pair.report(fault.kind, entered)
         # A run that was killed after its last event has nothing left to do.
         outcome = {"already_there": "completed"}.get(report["outcome"], report["outcome"]) if rc == 0 else f"exit {rc}"
         self._active = entered if outcome == "completed" else left

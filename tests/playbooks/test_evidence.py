@@ -148,8 +148,7 @@ def already_there(pair: Scenario, expect: int = 0) -> dict[str, Any]:
     running = processes(pair)
     done = pair.playbook("failover_cutoff", {"kafka_dr_confirm": "B"}, expect=expect)
     assert (done["changed"], processes(pair)) == (0, running)
-    report: dict[str, Any] = json.loads((pair.reports / "cutoff-B.json").read_text())
-    return report
+    return pair.report("cutoff", "B")
 
 
 def test_already_there_is_proven_only_if_producers_and_flows_agree(pair: Scenario) -> None:

@@ -158,7 +158,7 @@ def test_applications_at_work_are_named_and_nothing_moves(pair: Scenario) -> Non
     assert "(applications_running)" in text
     assert all(name in text for name in ('"settlement"', '"fraud"', "Payments", "Nothing was changed"))
     assert refused["changed"] == 0
-    report = json.loads((pair.reports / "cutoff-B.json").read_text())
+    report = json.loads((pair.reports / "refused-cutoff-B.json").read_text())
     assert (report["outcome"], report["run"]) == ("failed", None)
     after = snapshot(pair.folder, groups)
     assert after["B"]["connectors"] == before["B"]["connectors"]

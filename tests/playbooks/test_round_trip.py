@@ -155,7 +155,7 @@ def test_ten_round_trips_in_a_row_leave_exactly_the_written_records(enabled: Sce
 def test_repeating_a_finished_cutover_changes_nothing(enabled: Scenario) -> None:
     done = enabled.playbook("failback", {"kafka_dr_confirm": "P"})
     assert done["changed"] == 0
-    report = json.loads((enabled.reports / "cutoff-P.json").read_text())
+    report = json.loads((enabled.reports / "idle-cutoff-P.json").read_text())
     assert (report["outcome"], report["verdict"]) == ("already_there", "PROVEN")
 
 

@@ -215,8 +215,15 @@ class Scenario:
         """Run a cutover playbook and return its report, with the downtimes from the ledgers under ``downtime``."""
         done = self.playbook(name, {"kafka_dr_confirm": to, "kafka_dr_to": to, **variables})
         kind = variables.get("kafka_dr_type", "cutoff") if name == "failback" else name.removeprefix("failover_")
-        report: dict[str, Any] = json.loads((self.reports / f"{kind}-{to}.json").read_text())
+        report = self.report(kind, to)
         report["playbook_s"] = round(done["seconds"], 1)
+        return report
+
+    def report(self, kind: str, to: str) -> dict[str, Any]:
+        """The newest report of a cutover. One that never began, or had nothing to do, has a name of its own."""
+        paths = [self.reports / f"{mark}{kind}-{to}.json" for mark in ("", "refused-", "idle-")]
+        newest = max((path for path in paths if path.exists()), key=lambda path: path.stat().st_mtime_ns)
+        report: dict[str, Any] = json.loads(newest.read_text())
         return report
 
     def verify(self) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.http impor
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.http import PEER as CONNECT
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, one_text, with_alias
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.advice import (
+    begun_text,
     cutover_advice,
     failure_reason,
     stopped_text,
@@ -202,6 +203,26 @@ def test_the_leftovers_of_a_run_follow_from_its_state() -> None:
     refused = stopped(run="r", failure={"error": {"code": "run_superseded"}, "undo": "Overtaken."})
     assert cutover_advice(undone) == cutover_advice(refused) == f"Overtaken. {ends}"
     assert cutover_advice(stopped(run="r", failure={"error": {"code": "run_superseded"}})) == ends
+
+
+@pytest.mark.parametrize(
+    ("kind", "stops"), [("cutoff", "api, then enrich, settlement"), ("continuous", "enrich, settlement, then api")]
+)
+def test_a_run_says_before_the_first_stop_how_to_go_on(kind: str, stops: str) -> None:
+    roles = {"api": "producer", "enrich": "processor", "settlement": "consumer"}
+    clients = [{"name": name, "role": role} for name, role in roles.items()]
+    run = {"id": "r1", "type": kind, "from": "P", "to": "B", "pair": "B-P.team", "pnr": None}
+    text = begun_text({"run": run, "clients": clients, "run_on": ""})
+    start, team = "ansible-playbook switchback.kafka_dr.{} -i INVENTORY", "-e kafka_dr_application=team"
+    resume = f"{start.format(f'failover_{kind}')} -e kafka_dr_to=B -e kafka_dr_confirm=B {team} resumes it."
+    undo = f"{start.format('abandon')} -e kafka_dr_confirm=P {team} undoes it."
+    assert text == (
+        f"The run r1 stops {stops} on P. If it is interrupted, {start.format('status')} {team} shows what is stopped,"
+        f" and {resume} Before the point of no return, {undo}"
+    )
+    # After the point of no return, it goes forward only. Without applications it stops none.
+    assert begun_text({"run": {**run, "pnr": 1.0}, "clients": clients, "run_on": ""}).endswith(resume)
+    assert begun_text({"run": run, "clients": [], "run_on": ""}).startswith("If it is interrupted")
 
 
 def test_a_reason_in_a_completed_run_has_no_next_step() -> None:

@@ -493,6 +493,7 @@ def test_an_interrupted_run_is_shown_with_the_next_step(pnr: float | None, repla
         "to": "B",
         "pnr": pnr,
         "replaces_passed_run": replaced_passed_run,
+        "started": 9.5,
         "ended": None,
     }
     text = "\n".join(status_lines(status(), "P", run))
@@ -502,6 +503,30 @@ def test_an_interrupted_run_is_shown_with_the_next_step(pnr: float | None, repla
     # After the point of no return, of this run or of the one it replaces, nothing is undone.
     assert (f"{command.format('abandon')} -e kafka_dr_confirm=P" in text) is (pnr is None and not replaced_passed_run)
     assert "INTERRUPTED" not in "\n".join(status_lines(status(), "P", {**run, "ended": 12.0}))
+
+
+def test_the_applications_of_an_interrupted_run_are_shown_as_observed() -> None:
+    run = {"id": "r1", "type": "cutoff", "from": "P", "to": "B", "pnr": None, "started": 9.5, "ended": None}
+    states = {"idle": ("EMPTY", "DEAD"), "works": ("STABLE", "DEAD"), "hidden": ("UNDESCRIBED", "EMPTY")}
+    rows = [
+        {**row(name, alias, 1, True), "state": state}
+        for name, both in states.items()
+        for alias, state in zip("PB", both, strict=True)
+    ]
+    clients = [{"name": f"{name}-app", "group": name} for name in states] + [{"name": "api", "group": None}]
+    lines = status_lines(status(groups=rows), "P", run, clients=clients)
+    since = "    since 1970-01-01T00:00:09.500+00:00: "
+    assert [line.removeprefix(since) for line in lines if line.startswith(since)] == [
+        "idle-app is stopped: its group has no members",
+        "works-app is at work on P",
+        "hidden-app may be stopped: it has no group that shows it",
+        "api may be stopped: it has no group that shows it",
+    ]
+    # One cluster alone does not show that a group has no members.
+    seen = [one for one in rows if one["group"] == "idle" and one["alias"] == "P"]
+    alone = status_lines(status(groups=seen), "P", run, clients=clients[:1])
+    assert f"{since}idle-app may be stopped: it has no group that shows it" in alone
+    assert since not in "".join(status_lines(status(groups=rows), "P", {**run, "ended": 12.0}, clients=clients))
 
 
 def test_commands_of_an_interrupted_run_are_complete() -> None:

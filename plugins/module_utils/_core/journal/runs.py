@@ -12,7 +12,14 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["passed", "playbook_command", "resume_command", "take_back_command", "unfinished_run"]
+__all__ = [
+    "if_interrupted",
+    "passed",
+    "playbook_command",
+    "resume_command",
+    "take_back_command",
+    "unfinished_run",
+]
 
 
 #: Options that decide which offsets a run accepts, with their defaults. A run that is started again needs the same.
@@ -57,6 +64,17 @@ def _drop(run: Mapping[str, Any]) -> str:
 def passed(run: Mapping[str, Any]) -> bool:
     """Whether the run, or the run that it replaces, is past the point of no return."""
     return run.get("pnr") is not None or bool(run.get("replaces_passed_run"))
+
+
+def if_interrupted(run: Mapping[str, Any], stops: str, run_on: str = "") -> str:
+    """What a run stops, and how to go on if it is interrupted. ``stops``: its applications in order, or empty."""
+    text = f"The run {run['id']} stops {stops} on {run['from']}. " if stops else ""
+    text += (
+        f"If it is interrupted, {playbook_command('status', run, run_on)} shows what is stopped, and"
+        f" {resume_command(run, run_on)} resumes it."
+    )
+    back = f" Before the point of no return, {take_back_command(run, run_on)} undoes it."
+    return text if passed(run) else text + back
 
 
 def unfinished_run(run: Mapping[str, Any], run_on: str = "") -> str:

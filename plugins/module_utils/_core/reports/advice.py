@@ -14,13 +14,13 @@ from typing import Any
 from ..checks.at_rest import judge_at_rest
 from ..checks.other_applications import OtherApplications
 from ..checks.preflight import judge_cutover, judge_disaster, judge_last_probe
-from ..cutover_types import needs_source
+from ..cutover_types import CUTOVER_TYPES, needs_source
 from ..errors import one_text, with_alias
-from ..journal.runs import unfinished_run
+from ..journal.runs import if_interrupted, unfinished_run
 from .cutover import arrival_text
 from .outcome import undone_text
 
-__all__ = ["KINDS", "cutover_advice", "failure_reason", "judge", "stopped_text"]
+__all__ = ["KINDS", "begun_text", "cutover_advice", "failure_reason", "judge", "stopped_text"]
 
 # The only task before the first phase that writes: whether its event reached the journal is unknown if it fails.
 _OPENING = "Open the run in the journal"
@@ -107,6 +107,17 @@ def failure_reason(result: Mapping[str, Any], otherwise: str) -> str:
     return str((result.get("error") or {}).get("message") or result.get("msg") or otherwise)
 
 
+def begun_text(facts: Mapping[str, Any]) -> str:
+    """What a run is about to stop. ``facts``: ``run`` (as in the journal), ``clients`` (of the pair), ``run_on``."""
+    steps = CUTOVER_TYPES[facts["run"]["type"]].steps
+    batches = (
+        ", ".join(client["name"] for client in facts["clients"] if client["role"] in roles)
+        for action, roles in steps
+        if action == "stop"
+    )
+    return if_interrupted(facts["run"], ", then ".join(filter(None, batches)), facts["run_on"])
+
+
 def judge(kind: str, facts: Mapping[str, Any]) -> dict[str, Any]:
     """The decision of ``kind`` about ``facts``, as the roles pass them to ``dr_judge``."""
     return _JUDGES[kind](facts)
@@ -145,6 +156,7 @@ _JUDGES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
         facts["judgement"], facts["status"], facts["journal"], facts["activity"], facts["planned"], facts["fences"]
     ),
     "stopped": lambda facts: {"text": stopped_text(facts, facts["run_on"])},
+    "begun": lambda facts: {"text": begun_text(facts)},
     "arrived": lambda facts: {"text": arrival_text(facts)},
 }
 KINDS = tuple(_JUDGES)

@@ -23,6 +23,7 @@ from ..listing import first_few
 from ..offsets.commit_metadata import dropped_metadata
 from ..offsets.disaster import is_voided
 from ..offsets.skipped_records import skip_rows, skip_text, total
+from ..resources.groups import IDLE_STATES, UNDESCRIBED
 from ..verdict import NOT_APPLICABLE, PROVEN, REFUTED, UNKNOWN, Finding, combine
 from .outcome import evidence, headline, lost, next_steps, pager, reread, said, standstill
 from .plan import plan_lines
@@ -449,11 +450,14 @@ def status_lines(
     run: Mapping[str, Any] | None = None,
     run_on: str = "",
     leaving: Sequence[str] = (),
+    clients: Sequence[Mapping[str, Any]] = (),
 ) -> list[str]:
-    """The result of ``dr_status_info`` as lines of text. ``leaving``: as ``dr_journal`` returns it."""
+    """The result of ``dr_status_info`` as lines of text. ``leaving``: as ``dr_journal`` returns it. ``clients``: of the
+    pair."""
     lines = [f"{status['verdict']}: applications live on {active or 'unknown'}"]
     if run is not None and run["ended"] is None:
         lines.append(f"  INTERRUPTED: the {run['type']} run {run['id']} to {run['to']}")
+        lines += [f"    since {stamp(run['started'])}: {text}" for text in _interrupted(clients, status["groups"])]
         lines.append(f"    resume: {resume_command(run, run_on)}")
         if not passed(run):
             lines.append(f"    undo:   {take_back_command(run, run_on)}")
@@ -476,6 +480,22 @@ def status_lines(
     lines += [f"  another flow replicates the same topics: {text}" for text in status["competing_flows"] or ()]
     lines += [f"  not replicated: {row['text']}" for row in status["open_transactions"] or ()]
     return lines + [f"  missing: {text}" for text in status["missing"][:10]]
+
+
+def _interrupted(clients: Sequence[Mapping[str, Any]], groups: Sequence[Mapping[str, Any]]) -> list[str]:
+    """What is known of applications that an interrupted run may have stopped. Only groups can be observed."""
+    texts = []
+    for client in clients:
+        name, group = client["name"], client.get("group")
+        seen = {row["alias"]: row["state"] for row in groups if row["group"] == group}
+        at_work = sorted(alias for alias, state in seen.items() if state not in (*IDLE_STATES, UNDESCRIBED))
+        if at_work:
+            texts.append(f"{name} is at work on {' and '.join(at_work)}")
+        elif len(seen) > 1 and UNDESCRIBED not in seen.values():
+            texts.append(f"{name} is stopped: its group has no members")
+        else:
+            texts.append(f"{name} may be stopped: it has no group that shows it")
+    return texts
 
 
 def checkpoint_lines(result: Mapping[str, Any], to: str) -> list[str]:

@@ -92,7 +92,8 @@ def _readiness(facts: Facts, now: float) -> Document:
 
 
 def _status(facts: Facts, now: float) -> Document:
-    """``status``: as ``dr_status_info`` returns it; ``state``, ``leases`` and ``leaving``: as ``dr_journal`` does."""
+    """``status``: as ``dr_status_info`` returns it; ``state``, ``leases`` and ``leaving``: as ``dr_journal`` does;
+    ``clients``: of the pair."""
     state, leases, status = facts["state"], facts.get("leases") or [], facts["status"]
     leaving = facts.get("leaving") or []
     report = {
@@ -102,7 +103,8 @@ def _status(facts: Facts, now: float) -> Document:
         "leaving": leaving,
         **status,
     }
-    lines = status_lines(status, state["active"], state.get("run"), facts.get("run_on") or "", leaving)
+    clients = facts.get("clients") or []
+    lines = status_lines(status, state["active"], state.get("run"), facts.get("run_on") or "", leaving, clients)
     return Document(report, [*lines, *lease_lines(leases, now)])
 
 
