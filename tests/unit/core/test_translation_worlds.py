@@ -15,7 +15,11 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import Skips
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.missing_copies import MissingCopies
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import (
+    Skips,
+    skipped_forward,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import (
     LogBounds,
     span_forward,
@@ -293,6 +297,34 @@ def test_the_unread_records_without_a_copy_are_missing_up_to_n(
     copy = Copy(source, replica, last_replicated_offset=last_replicated_offset, replica_compacted=compacted, **ends)
     found = forward(1, copy)
     assert (found.skips, found.exact) == (skips, not skips.possible and not compacted)
+
+
+@pytest.mark.parametrize(
+    ("read", "commit", "skips"),
+    [
+        # Everything was read: "b" and "c" have no copy.
+        (((0, 4), (0, 2)), 1, Skips(0, 2)),
+        # The end of the replica was not read, or not all unread records were: any of them may be missing.
+        (((0, 4), (0, 1)), 1, Skips(0, 3)),
+        (((2, 4), (0, 2)), 1, Skips(0, 3)),
+        # "d" was not read, and may have no copy.
+        (((0, 3), (0, 2)), 1, Skips(0, 3)),
+        (((0, 3), (0, 2)), 3, Skips(0, 1)),
+    ],
+)
+def test_if_n_is_unknown_what_was_not_read_may_be_missing(
+    read: tuple[tuple[int, int], tuple[int, int]], commit: int, skips: Skips
+) -> None:
+    (low, high), (begin, end) = read
+    source = Window(low, high, range(low, high), "abcd"[low:high])
+    copy = Copy(source, Window(begin, end, range(begin, end), "ad"[begin:end]), 0, 4, 0, 2, None)
+    assert MissingCopies(copy).uncertain_forward(commit, 0) == skips.at_most
+
+
+def test_a_copy_that_was_sent_twice_does_not_stand_for_a_record_that_is_gone() -> None:
+    """R30: retention removed the copies of "abc" at 7 to 9. "d" was sent twice."""
+    source, replica = Window(0, 4, range(4), "abcd"), Window(10, 12, (10, 11), "dd")
+    assert skipped_forward(0, 10, 7, Copy(source, replica, 0, 4, 10, 12, 3)) == Skips(3, 3)
 
 
 def test_reading_only_a_part_of_the_logs_costs_precision_and_never_a_record() -> None:
