@@ -122,6 +122,15 @@ def test_a_stored_offset_holds_exactly_while_no_record_before_it_was_replaced() 
 W10, W19 = Witness(10, 1, "aa"), Witness(19, 1, "bb")
 
 
+def test_an_offset_is_bound_to_the_last_record_before_it_and_to_later_ones() -> None:
+    """R37: an earlier record that is still the same does not show that the last one was replaced."""
+    w5 = Witness(5, 1, "cc")
+    stored = [W19, w5, W10]
+    assert [Bound.of(KEY, offset, stored).witnesses for offset in (12, 10, 5)] == [(W10, W19), (w5, W10, W19)] + [
+        (w5, W10, W19)
+    ]
+
+
 @pytest.mark.parametrize(
     ("log", "present", "data", "expected"),
     [

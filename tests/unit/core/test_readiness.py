@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.cost import cost_lines, rereads
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.facts import (
     Expiring,
     Facts,
@@ -819,3 +820,32 @@ def test_the_time_until_a_partition_exceeds_its_size_is_estimated(
 def test_what_a_declaration_excuses_is_still_named(facts: Facts, name: str, words: str) -> None:
     (row,) = (row for row in judge_readiness(facts, CHECKS)["checks"] if row["name"] == name)
     assert (row["answer"], words in row["found"]) == ("YES", True)
+
+
+def test_the_cost_of_a_move_is_counted_or_unknown() -> None:
+    facts = replace(H(), survey={**SURVEY, "loss_lines": ["an unknown number of records", "whole topics"]})
+    counted = {"at_least": 2, "at_most": 5, "seconds_at_most": 1.5}
+    assert cost_lines(facts, counted) == [
+        "a controlled cutover now: records read again, at most: g 0",
+        "a disaster now: records read again, at most: g 0",
+        "a disaster now would lose 2 to 5 records, committed within the last 1.5 s",
+        "a disaster now would lose whole topics",
+    ]
+    assert "5 records, committed at an unknown time" in cost_lines(
+        facts, {"at_least": 5, "at_most": 5, "seconds_at_most": None}
+    )[2].removeprefix("a disaster now would lose ")
+    assert cost_lines(facts, {**counted, "at_least": 0, "at_most": 0})[2] == "a disaster now would lose nothing"
+    assert cost_lines(facts, None)[2] == "a disaster now would lose an unknown number of records"
+    unknown = cost_lines(replace(facts, offsets=None, survey=None), None)
+    assert [line.partition(" now: ")[2] for line in unknown] == ["the number of records read again is unknown"] * 2
+
+
+def test_unknown_counts_of_groups_come_first() -> None:
+    rows = [{"group": name, "rereads": count} for name, count in (("a", 2), ("b", 5), ("c", 3), ("c", None), ("a", 4))]
+    assert rereads(rows) == {"a": 6, "b": 5, "c": None}
+    assert cost_lines(replace(H(), offsets=rows, survey=None), None)[0].endswith("at most: c ?, a 6, b 5")
+
+
+def test_the_policy_identity_has_no_flow_back() -> None:
+    assert H().flow_names == ["P->B", "B->P"]
+    assert replace(H(), naming=naming_of("identity")).flow_names == ["P->B"]
