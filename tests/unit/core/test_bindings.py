@@ -173,7 +173,7 @@ def test_a_log_that_was_empty_stays_bound_until_it_has_records_before_the_offset
 def test_a_record_between_the_witness_and_the_offset_is_a_new_one() -> None:
     """A transaction marker was there. The log was cut between both, and filled again."""
     stored = Bound(KEY, 12, (W10,))
-    assert between(stored, 0) == (11, 12)
+    assert [between(stored, start) for start in (0, 11, 12, 20)] == [(11, 12), (11, 12), (12, 12), (20, 20)]
     assert binding(stored, (0, 30), {10: W10}, data_between=False).holds
     assert binding(stored, (0, 30), {10: W10}, data_between=True).replaced
     assert not binding(stored, (0, 30), {10: W10}, data_between=None).holds

@@ -394,3 +394,9 @@ def test_a_record_that_another_producer_wrote_on_b_is_not_passed() -> None:
     pair = TwoFlows({"P": flow("x", "x"), "B": flow("abcde", "abcd")}, ["g"], unseen=1)
     row = pair.rows({"g": {MIRROR: 4}}, True, pair.journal())["g", "T"]
     assert (row["offset"], row["quality"]) == (4, "exact")
+
+
+def test_at_the_end_of_a_replica_that_lacks_records_the_committed_offset_is_translated() -> None:
+    """The flow back has not replicated "d". The group was after it on B once, which is not bound to the log any more."""
+    row = original(flow("abcd", "abc"), 3, Earlier(4, 3, "unbound").of("g", flow("abcd", "abc")))
+    assert (row["offset"], row["quality"]) == (3, "exact")

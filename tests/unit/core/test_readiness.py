@@ -11,7 +11,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
@@ -694,6 +694,32 @@ def test_without_the_number_of_brokers_the_safety_of_journal_and_replicas_is_unk
     assert unknown == dict.fromkeys(("retention", "replicas"), "the number of brokers on B is unknown")
 
 
+#: Parts of the facts that may be None. ``unreplicated`` answers no question, and ``running`` none in a healthy pair.
+OPTIONAL = {one.name for one in fields(Facts) if str(one.type).endswith("| None")} - {"unreplicated", "running"}
+#: None in ``away`` and ``workers``: no problem.
+BY_CLUSTER_OR_FLOW = {one.name for one in fields(Facts) if "| None]" in str(one.type)} - {"away", "workers"} | {"flows"}
+
+
+def hidden(facts: Facts, name: str) -> list[Facts]:
+    """The facts without a part of them, or without one cluster or flow of that part."""
+    parts: list[Any] = [None] if name in OPTIONAL else []
+    if name in BY_CLUSTER_OR_FLOW:
+        value = getattr(facts, name)
+        parts += [{}, *({key: one for key, one in value.items() if key != left} for left in value)]
+        parts += [] if name == "flows" else [{**value, key: None} for key in value]
+    return [replace(facts, **{name: part}) for part in parts]
+
+
+@pytest.mark.parametrize("name", sorted(OPTIONAL | BY_CLUSTER_OR_FLOW))
+def test_what_was_not_observed_is_unknown_and_neither_good_nor_bad(name: str) -> None:
+    for facts in hidden(healthy(), name):
+        found = judge_readiness(facts, CHECKS)
+        answers = {row["answer"] for row in found["checks"]}
+        assert "UNKNOWN" in answers, getattr(facts, name)
+        assert "NO" not in answers, [row for row in found["checks"] if row["answer"] == "NO"]
+        assert "UNKNOWN" in (found["controlled"], found["disaster"])
+
+
 def test_every_check_has_a_defect_of_its_own() -> None:
     assert {name for _facts, name, _answer, _word in BROKEN.values()} == {check.name for check in CHECKS}
 
@@ -787,6 +813,7 @@ def test_without_the_setting_it_is_unknown_whether_the_flow_sends_every_accepted
         (900, 10, 100, 2.0, 0.0),
         (900, 10, 100, 0.0, 0.0),
         (5_000, 10, 100, 0.0, math.inf),
+        (5_000, 10, 0, 2.0, math.inf),
         (5_000, 10, None, 2.0, None),
         (5_000, 10, 100, None, None),
     ],
