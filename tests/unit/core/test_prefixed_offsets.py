@@ -21,6 +21,7 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.facts import JournalFacts, OwnOffsets
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.bindings import Witness
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import PartitionFacts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import Skips, skipped_in
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import forward
@@ -400,3 +401,12 @@ def test_at_the_end_of_a_replica_that_lacks_records_the_committed_offset_is_tran
     """The flow back has not replicated "d". The group was after it on B once, which is not bound to the log any more."""
     row = original(flow("abcd", "abc"), 3, Earlier(4, 3, "unbound").of("g", flow("abcd", "abc")))
     assert (row["offset"], row["quality"]) == (3, "exact")
+
+
+def test_the_offset_of_mirrormaker_2_is_shown_beside_a_translated_one() -> None:
+    """An offset-sync below the committed offset gives the offset after it, never the difference."""
+    ahead = replace(flow("abcd", "abcd"), syncs=[OffsetSync(*T, 0, 0), OffsetSync(*T, 1, 1)])
+    pair = TwoFlows({"P": ahead, "B": flow("x", "x")}, ["g", "done"])
+    rows = pair.rows({"g": {T: 3}, "done": {T: 4}}, True, pair.journal())
+    shown = [[rows[group, "P.T"][name] for name in ("offset", "quality", "checkpoint")] for group in ("g", "done")]
+    assert shown == [[3, "exact", 2], [4, "exact", None]]

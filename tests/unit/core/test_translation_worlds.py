@@ -306,6 +306,7 @@ def test_the_unread_records_without_a_copy_are_missing_up_to_n(
         (((0, 4), (0, 2)), 1, Skips(0, 2)),
         # The end of the replica was not read, or not all unread records were: any of them may be missing.
         (((0, 4), (0, 1)), 1, Skips(0, 3)),
+        (((0, 4), (0, 1)), 5, Skips(0, 0)),
         (((2, 4), (0, 2)), 1, Skips(0, 3)),
         # "d" was not read, and may have no copy.
         (((0, 3), (0, 2)), 1, Skips(0, 3)),
