@@ -360,8 +360,17 @@ def original(back: World, commit: int | None, own: OwnOffsets | None = None, **f
 
 @pytest.mark.parametrize(
     ("copies", "start", "commit", "unread"),
-    [("abcd", 0, 1, 2), ("abcd", 0, 2, 1), ("abcd", 0, None, 3), ("abcd", 1, None, 2), ("ab d", 0, 1, 2)]
-    + [("abcd", 0, 3, 0), ("abcd", 3, None, 0), ("ab d", 0, 2, 0), ("abcd", 3, 1, 0)],
+    [
+        ("abcd", 0, 1, 2),
+        ("abcd", 0, 2, 1),
+        ("abcd", 0, None, 3),
+        ("abcd", 1, None, 2),
+        ("ab d", 0, 1, 2),
+        ("abcd", 0, 3, 0),
+        ("abcd", 3, None, 0),
+        ("ab d", 0, 2, 0),
+        ("abcd", 3, 1, 0),
+    ],
 )
 def test_records_that_only_the_replica_holds_and_the_group_has_not_read_have_no_offset(
     copies: str, start: int, commit: int | None, unread: int
@@ -398,7 +407,7 @@ def test_a_record_that_another_producer_wrote_on_b_is_not_passed() -> None:
 
 
 def test_at_the_end_of_a_replica_that_lacks_records_the_committed_offset_is_translated() -> None:
-    """The flow back has not replicated "d". The group was after it on B once, which is not bound to the log any more."""
+    """The flow back has not replicated "d". The group's own offset after it is not bound to the log."""
     row = original(flow("abcd", "abc"), 3, Earlier(4, 3, "unbound").of("g", flow("abcd", "abc")))
     assert (row["offset"], row["quality"]) == (3, "exact")
 

@@ -119,7 +119,10 @@ def test_spans_are_joined_up_to_a_gap_on_both_clusters(distance: int, count: int
 
 
 LARGE = LogBounds(
-    (50, 300_000), (70, 300_000), 299_999, [OffsetSync("T", 0, *one) for one in ((40, 80), (90, 60), (95, 99), (400, 400))]
+    (50, 300_000),
+    (70, 300_000),
+    299_999,
+    [OffsetSync("T", 0, *one) for one in ((40, 80), (90, 60), (95, 99), (400, 400))],
 )
 
 

@@ -322,6 +322,24 @@ def test_if_n_is_unknown_what_was_not_read_may_be_missing(
     assert MissingCopies(copy).uncertain_forward(commit, 0) == skips.at_most
 
 
+def test_an_offset_is_at_the_first_copy_of_an_unread_record_and_the_processed_ones_are_replicated() -> None:
+    """R36: the copy of "d" is before that of "b", as after an offset that was set forward and back."""
+    source, replica = Window(0, 4, range(4), "abcd"), Window(0, 3, range(3), "adb")
+    found = forward(2, Copy(source, replica, 0, 4, 0, 3, 3))
+    assert (found.offset, found.reached, found.missing) == (1, True, ((2, 3),))
+
+
+def test_of_equal_records_none_is_called_missing_if_a_copy_may_not_have_been_read() -> None:
+    """The first of two copies of "x" is before the part of the replica that was read."""
+    source, replica = Window(1, 4, (1, 2, 3), "xbx"), Window(2, 4, (2, 3), "bx")
+    copy = Copy(source, replica, 0, 4, 0, 4, 3)
+    assert MissingCopies(copy).missing_reverse(4) == []
+    assert MissingCopies(copy).lowered_reverse(3, 4) == 4
+    # One "x" was sent between the two records around it, where the source has two.
+    source, replica = Window(1, 5, (1, 2, 3, 4), "axxb"), Window(1, 4, (1, 2, 3), "axb")
+    assert MissingCopies(Copy(source, replica, 0, 5, 0, 4, 4)).missing_reverse(5) == [2, 3]
+
+
 def test_a_copy_that_was_sent_twice_does_not_stand_for_a_record_that_is_gone() -> None:
     """R30: retention removed the copies of "abc" at 7 to 9. "d" was sent twice."""
     source, replica = Window(0, 4, range(4), "abcd"), Window(10, 12, (10, 11), "dd")
