@@ -27,6 +27,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from importlib.machinery import SourceFileLoader
 from multiprocessing.connection import wait
+from multiprocessing.context import ForkProcess
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -195,7 +196,8 @@ def run(chosen: list[Mutant], jobs: int) -> Iterator[tuple[Mutant, str]]:
     FOLDER.mkdir(parents=True)
     nearest = unit_tests()
     times: dict[str, float] = {}
-    pending, running = chosen[::-1], {}
+    pending = chosen[::-1]
+    running: dict[int, tuple[ForkProcess, Mutant, float, Path]] = {}
     while pending or running:
         while pending and len(running) < jobs:
             mutant = pending.pop()
@@ -205,8 +207,9 @@ def run(chosen: list[Mutant], jobs: int) -> Iterator[tuple[Mutant, str]]:
             process = FORK.Process(target=run_tests, args=(mutant, paths, seconds, log))
             process.start()
             running[process.sentinel] = (process, mutant, time.monotonic() + HANGING, log)
-        ended = wait(list(running), max(0.0, min(row[2] for row in running.values()) - time.monotonic()))
-        for sentinel in ended or [key for key, row in running.items() if row[2] <= time.monotonic()]:
+        until = min(row[2] for row in running.values())
+        ended = wait(list(running), max(0.0, until - time.monotonic()))
+        for sentinel in [key for key, row in running.items() if key in ended or row[2] <= time.monotonic()]:
             process, mutant, _until, log = running.pop(sentinel)
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid or 0, signal.SIGKILL)

@@ -126,8 +126,8 @@ def _edits(parent: ast.AST, scope: str = "") -> Iterator[Edit]:
             if isinstance(node, ast.Constant) and _compared(parent, field):
                 continue
             yield from (Edit(parent, field, index, node, new, scope) for new in _variants(node))
-            named = isinstance(node, (ast.FunctionDef, ast.ClassDef))
-            yield from _edits(node, f"{scope}.{node.name}".lstrip(".") if named else scope)
+            name = f".{node.name}" if isinstance(node, (ast.FunctionDef, ast.ClassDef)) else ""
+            yield from _edits(node, f"{scope}{name}".lstrip("."))
 
 
 def _compared(parent: ast.AST, field: str) -> bool:

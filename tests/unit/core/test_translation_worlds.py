@@ -15,7 +15,10 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.missing_copies import MissingCopies
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.missing_copies import (
+    MissingCopies,
+    kept_from,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import (
     Skips,
     skipped_forward,
@@ -343,7 +346,20 @@ def test_of_equal_records_none_is_called_missing_if_a_copy_may_not_have_been_rea
 def test_a_copy_that_was_sent_twice_does_not_stand_for_a_record_that_is_gone() -> None:
     """R30: retention removed the copies of "abc" at 7 to 9. "d" was sent twice."""
     source, replica = Window(0, 4, range(4), "abcd"), Window(10, 12, (10, 11), "dd")
-    assert skipped_forward(0, 10, 7, Copy(source, replica, 0, 4, 10, 12, 3)) == Skips(3, 3)
+    copy = Copy(source, replica, 0, 4, 10, 12, 3)
+    assert skipped_forward(0, 10, 7, copy) == Skips(3, 3)
+    # They are gone, and whether they ever had a copy is not known.
+    assert (forward(0, copy).skips, forward(0, copy).missing) == (Skips(3, 3), ())
+
+
+@pytest.mark.parametrize(
+    ("keys", "first"),
+    [([], None), ([b"a", b"b"], None), ([b"a", b"b", b"a", b"b"], 12), ([b"a", None, b"a"], 11), ([None], 10)],
+)
+def test_compaction_leaves_no_record_without_a_key_and_no_second_one_of_a_key(
+    keys: list[bytes | None], first: int | None
+) -> None:
+    assert kept_from(enumerate(keys, 10)) == first
 
 
 def test_reading_only_a_part_of_the_logs_costs_precision_and_never_a_record() -> None:
