@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
 # Every target can be run at any time: it first makes what it needs. The work is done by scripts in tests/support.
-# Variables: PYTHON (makes .venv), KAFKA_DR_CACHE (downloads), KAFKA_DR_LAB_DIR (the lab), ONLY (bench, molecule).
+# Variables: PYTHON (makes .venv), KAFKA_DR_CACHE (downloads), KAFKA_DR_LAB_DIR (the lab), ONLY (bench, molecule, mutations).
 
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -179,6 +179,7 @@ mypy: venv link
 	@MYPYPATH=roles/lab/files mypy -p aiven_api -p cm -p lab -p ledger -p strimzi
 	@MYPYPATH=roles/lab/files:spark:tests/support mypy tests/support molecule/docker molecule/shared molecule/strimzi
 	@MYPYPATH=roles/lab/files:spark:tests/support:tests/bench mypy tests/bench tests/chaos tests/compatibility
+	@MYPYPATH=tests/support:tests/mutations mypy tests/mutations
 
 .PHONY: ansible-lint
 ansible-lint: venv link
@@ -189,6 +190,12 @@ ansible-lint: venv link
 unit: venv link  ## unit tests: no network, no processes
 	$(SAY) 'unit: pytest tests/unit'
 	@pytest $(if $(FAST),-n 2 --dist worksteal) tests/unit tests/docs/test_prose.py
+
+# Thousands of mutants: all of them take hours, a sample of 50 minutes.
+.PHONY: mutations
+mutations: venv link  ## unit tests against changes of the safety core; COUNT=<number> SEED=<number> for a sample, ONLY=<file[:line]>
+	$(SAY) 'mutations: table at the end; build/mutations/report.json'
+	@python tests/mutations $(if $(ONLY),'--only=$(ONLY)') $(if $(COUNT),'--count=$(COUNT)') $(if $(SEED),'--seed=$(SEED)')
 
 .PHONY: sanity
 sanity: venv  ## ansible-test sanity, all tests, no ignore file

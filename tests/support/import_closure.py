@@ -11,8 +11,9 @@ from pathlib import Path
 
 __all__ = ["closure"]
 
-PLUGINS = Path(__file__).resolve().parents[2] / "plugins"
-COLLECTION = "ansible_collections.switchback.kafka_dr.plugins."
+ROOT = Path(__file__).resolve().parents[2]
+PLUGINS = ROOT / "plugins"
+COLLECTION = "ansible_collections.switchback.kafka_dr."
 
 
 def imported(path: Path) -> Iterator[Path]:
@@ -23,7 +24,7 @@ def imported(path: Path) -> Iterator[Path]:
         if node.level:
             base = path.parents[node.level - 1].joinpath(*(node.module or "").split("."))
         elif (node.module or "").startswith(COLLECTION):
-            base = PLUGINS.joinpath(*(node.module or "").removeprefix(COLLECTION).split("."))
+            base = ROOT.joinpath(*(node.module or "").removeprefix(COLLECTION).split("."))
         else:
             continue
         places = [base, *(base / alias.name for alias in node.names)]

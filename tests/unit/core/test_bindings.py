@@ -122,6 +122,15 @@ def test_a_stored_offset_holds_exactly_while_no_record_before_it_was_replaced() 
 W10, W19 = Witness(10, 1, "aa"), Witness(19, 1, "bb")
 
 
+def test_an_offset_is_bound_to_the_last_record_before_it_and_to_later_ones() -> None:
+    """R37: an earlier record that is still the same does not show that the last one was replaced."""
+    w5 = Witness(5, 1, "cc")
+    stored = [W19, w5, W10]
+    assert Bound.of(KEY, 12, stored).witnesses == (W10, W19)
+    for offset in (5, 10):
+        assert Bound.of(KEY, offset, stored).witnesses == (w5, W10, W19)
+
+
 @pytest.mark.parametrize(
     ("log", "present", "data", "expected"),
     [
@@ -164,7 +173,7 @@ def test_a_log_that_was_empty_stays_bound_until_it_has_records_before_the_offset
 def test_a_record_between_the_witness_and_the_offset_is_a_new_one() -> None:
     """A transaction marker was there. The log was cut between both, and filled again."""
     stored = Bound(KEY, 12, (W10,))
-    assert between(stored, 0) == (11, 12)
+    assert [between(stored, start) for start in (0, 11, 12, 20)] == [(11, 12), (11, 12), (12, 12), (20, 20)]
     assert binding(stored, (0, 30), {10: W10}, data_between=False).holds
     assert binding(stored, (0, 30), {10: W10}, data_between=True).replaced
     assert not binding(stored, (0, 30), {10: W10}, data_between=None).holds

@@ -211,6 +211,9 @@ def test_hazards_are_reported() -> None:
     assert survived(Tail(0, 10), Checkpointed(50, 40, 1.0), []).hazards == ("a checkpoint is past the log end",)
     set_back = survived(Tail(0, 10), Checkpointed(5, 4, 3.0), [PresyncedOffset(7, 2.0, 8, 0)])
     assert set_back.hazards == (SET_BACK,)
+    # The scheduled job found it lower after that checkpoint, which is not used.
+    overtaken = survived(Tail(0, 10), Checkpointed(9, 8, 1.0), [PresyncedOffset(7, 2.0, 8, 1)])
+    assert overtaken.hazards == (SET_BACK,)
     moved = guarded(survived(Tail(0, 10), Checkpointed(9, 9, 1.0), []), Tail(0, 10), Copies(3, 2, proven=False))
     assert (moved.offset, moved.method) == (2, "first_copy")
     assert moved.hazards == ("the first copies were not found, only a lower bound is known",)
@@ -234,6 +237,20 @@ def test_no_clock_decides_which_offset_counts(upstream: int, left: int, end: int
         for time in times
     )
     assert first == second
+
+
+@given(st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.integers(0, 9), st.booleans())
+def test_a_higher_checkpoint_is_used_unless_the_scheduled_job_found_the_group_lower_since(
+    checkpoint: int, stored: int, before: int, after: int, own: bool
+) -> None:
+    """R39: ``before`` and ``after`` are places in the checkpoints topic. The group's own offset is always older."""
+    made = PresyncedOffset(stored, 2.0, stored, after, own=own)
+    found = survived(Tail(0, 10), Checkpointed(checkpoint, checkpoint, 1.0, before), [made])
+    newer = before >= after
+    # Who is lower and newer decides. Otherwise the higher offset counts.
+    lower, overtaken = newer and checkpoint < stored, not newer and not own and stored < checkpoint
+    assert found.offset == (checkpoint if lower else stored if overtaken else max(checkpoint, stored))
+    assert (SET_BACK in found.hazards) == (lower or overtaken)
 
 
 def test_an_empty_partition_and_the_current_tenure() -> None:

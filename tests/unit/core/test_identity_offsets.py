@@ -32,8 +32,14 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.flows import FlowObservation
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.groups import GroupStatus
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import (
+    bindings,
+    flow_topics,
+    identity_offsets,
+    span_reader,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import flow_copies as copies
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import flow_topics, span_reader
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.bindings import witness_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.evidence import Evidence
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.identity_offsets import IdentityOffsets
 from ansible_collections.switchback.kafka_dr.tests.unit.core.tenure_worlds import (
@@ -112,14 +118,19 @@ def fake_clusters() -> Iterator[None]:
     def read_ranges(kafka: WorldCluster, ranges: Mapping[Any, Range], _reading: object) -> dict[Any, RangeRead]:
         return {key: kafka.read(span) for key, span in ranges.items()}
 
+    def has_data(kafka: WorldCluster, ranges: Mapping[Any, Range], *_how: object) -> dict[Any, bool]:
+        return {key: bool(kafka.read(span).records) for key, span in ranges.items()}
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(span_reader, "read_ranges", read_ranges)
+        for module in (span_reader, bindings):
+            patch.setattr(module, "read_ranges", read_ranges)
+        patch.setattr(bindings, "has_data", has_data)
         patch.setattr(flow_topics, "describe", lambda kafka, _topics: {"T": kafka.describe()})
         patch.setattr(
             flow_topics, "with_config", lambda _kafka, states, _wanted: {state.name: state for state in states}
         )
         patch.setattr(flow_topics, "syncs_of", WorldSyncs)
-        for module in (flow_topics, span_reader):
+        for module in (flow_topics, identity_offsets, span_reader):
             patch.setattr(module, "both", lambda first, second: (first(), second()))
         # The worlds are small: with the widths that are used on clusters, everything would be read at once.
         patch.setattr(copies, "_WIDTHS", (2, 8, 64))
@@ -289,3 +300,33 @@ def test_a_re_created_topic_is_refused() -> None:
     with pytest.raises(DrError) as refused:
         IdentityOffsets(evidence(made, {"g": 0}, False), journal).rows()
     assert refused.value.code == "topic_recreated"
+
+
+@pytest.mark.parametrize("alias", SIDES)
+def test_a_log_that_was_cut_and_filled_again_before_a_move_has_no_offsets(
+    alias: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R37: P moved to B at offset 20 of both logs. Then the end of one of them was lost and written again."""
+    log = different(30)
+    made = TenureWorld(
+        -1, frozenset(), "B", {"P": log, "B": list(log)}, ends={"P": 30, "B": 30}, last_replicated_offset=29
+    )
+    made.syncs["B", "P"] = [OffsetSync(*KEY, 20, 20)]
+    before = witness_of(WorldCluster(made, alias)._record(log[19]))
+
+    def bound_to(*witnesses: Any) -> None:
+        stored = {alias: {"T": {"0": [list(one) for one in witnesses]}}}
+        made.cut_records = [{**cut_record("P", "B", 20, 20), "bound": stored}]
+
+    bound_to(before)
+    assert [offset(made, commit, monkeypatch) for commit in (10, 25)] == [(10, "exact"), (25, "exact")]
+    bound_to(before._replace(digest="another"))
+    assert [offset(made, commit, monkeypatch)[0] for commit in (10, 20, 25)] == [None] * 3
+    # A group that has read everything starts at the end.
+    assert offset(made, 30, monkeypatch) == (30, "exact")
+    # A record that compaction may have removed is no other record.
+    made.logs[alias].pop(19)
+    bound_to(before)
+    assert offset(made, 25, monkeypatch)[0] is None
+    compacted = replace(made, kinds=frozenset(("compacted",)))
+    assert offset(compacted, 25, monkeypatch)[0] is not None

@@ -30,7 +30,9 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.
     require_holder_generation,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.state import fold
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.bindings import Bound, Witness
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import tenures
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 
 IDS = {"P": {"T": "id-p"}, "B": {"T": "id-b"}}
 THERE = {"type": "cutoff", "from": "P", "to": "B"}
@@ -208,6 +210,18 @@ def test_the_end_of_the_checkpoints_of_a_lost_cluster_is_known_once_it_is_enable
     # Later ones are since the disaster.
     passed.append(event(4, 0, "enabled", active="P", topic_ids=IDS, checkpoints={"P": [90, "c"]}))
     assert JournalFacts.toward(fold(passed), "P").own.checkpoints == (41, "c")
+
+
+def test_only_an_exact_offset_shows_where_a_group_arrived() -> None:
+    """R39: with an inexact one, the group may have been set back without a trace."""
+    rows = [{"topic": "B.T", "partition": number, "offset": 15 + number} for number in (0, 1)]
+    facts = {**CUT, "entered": [{"group": "g", "committed_offsets": rows}], "bound": {"T": {"0": [[4, 1, "digest"]]}}}
+    own = OwnOffsets.of({**facts, "inexact": [["g", "B.T", 1]]})
+    assert [own.arrival("g", Partition("B.T", number)) for number in (0, 1, 2)] == [15, None, None]
+    assert own.bound_offset("g", Partition("T", 0)) == Bound(Partition("T", 0), 5, (Witness(4, 1, "digest"),))
+    assert own.bound_offset("g", Partition("T", 1)) is None
+    # Facts of which it is unknown which offsets were exact show none.
+    assert OwnOffsets.of(facts).arrival("g", Partition("B.T", 0)) is None
 
 
 def test_the_ends_of_a_disaster_are_lower_bounds_until_they_are_found_by_content() -> None:

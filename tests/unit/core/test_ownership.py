@@ -88,6 +88,15 @@ def test_a_lease_is_held_until_it_is_ended_or_replaced(leases: list[Lease], expe
     assert asked(Claim(lease="enable-1"), JournalState(), *leases) == expected
 
 
+def test_a_lease_that_was_taken_away_names_its_outcome() -> None:
+    for lease, reason in (
+        (LEASE.over(200.0, "abandoned", {}), "ended with the outcome abandoned"),
+        (None, "another controller"),
+    ):
+        with pytest.raises(DrError, match=reason):
+            Claim(lease="enable-1").require(JournalState(), [] if lease is None else [lease])
+
+
 @pytest.mark.parametrize("guard", [{}, {"pair": "x", "run": None, "lease": None}, {"lease": ""}])
 def test_without_a_run_or_a_lease_nothing_is_checked(guard: dict[str, Any]) -> None:
     assert Claim.of(guard) is None

@@ -11,11 +11,12 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.cost import cost_lines, rereads
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.facts import (
     Expiring,
     Facts,
@@ -693,6 +694,32 @@ def test_without_the_number_of_brokers_the_safety_of_journal_and_replicas_is_unk
     assert unknown == dict.fromkeys(("retention", "replicas"), "the number of brokers on B is unknown")
 
 
+#: Parts of the facts that may be None. ``unreplicated`` answers no question, and ``running`` none in a healthy pair.
+OPTIONAL = {one.name for one in fields(Facts) if str(one.type).endswith("| None")} - {"unreplicated", "running"}
+#: None in ``away`` and ``workers``: no problem.
+BY_CLUSTER_OR_FLOW = {one.name for one in fields(Facts) if "| None]" in str(one.type)} - {"away", "workers"} | {"flows"}
+
+
+def hidden(facts: Facts, name: str) -> list[Facts]:
+    """The facts without a part of them, or without one cluster or flow of that part."""
+    parts: list[Any] = [None] if name in OPTIONAL else []
+    if name in BY_CLUSTER_OR_FLOW:
+        value = getattr(facts, name)
+        parts += [{}, *({key: one for key, one in value.items() if key != left} for left in value)]
+        parts += [] if name == "flows" else [{**value, key: None} for key in value]
+    return [replace(facts, **{name: part}) for part in parts]
+
+
+@pytest.mark.parametrize("name", sorted(OPTIONAL | BY_CLUSTER_OR_FLOW))
+def test_what_was_not_observed_is_unknown_and_neither_good_nor_bad(name: str) -> None:
+    for facts in hidden(healthy(), name):
+        found = judge_readiness(facts, CHECKS)
+        answers = {row["answer"] for row in found["checks"]}
+        assert "UNKNOWN" in answers, getattr(facts, name)
+        assert "NO" not in answers, [row for row in found["checks"] if row["answer"] == "NO"]
+        assert "UNKNOWN" in (found["controlled"], found["disaster"])
+
+
 def test_every_check_has_a_defect_of_its_own() -> None:
     assert {name for _facts, name, _answer, _word in BROKEN.values()} == {check.name for check in CHECKS}
 
@@ -786,6 +813,7 @@ def test_without_the_setting_it_is_unknown_whether_the_flow_sends_every_accepted
         (900, 10, 100, 2.0, 0.0),
         (900, 10, 100, 0.0, 0.0),
         (5_000, 10, 100, 0.0, math.inf),
+        (5_000, 10, 0, 2.0, math.inf),
         (5_000, 10, None, 2.0, None),
         (5_000, 10, 100, None, None),
     ],
@@ -819,3 +847,32 @@ def test_the_time_until_a_partition_exceeds_its_size_is_estimated(
 def test_what_a_declaration_excuses_is_still_named(facts: Facts, name: str, words: str) -> None:
     (row,) = (row for row in judge_readiness(facts, CHECKS)["checks"] if row["name"] == name)
     assert (row["answer"], words in row["found"]) == ("YES", True)
+
+
+def test_the_cost_of_a_move_is_counted_or_unknown() -> None:
+    facts = replace(H(), survey={**SURVEY, "loss_lines": ["an unknown number of records", "whole topics"]})
+    counted = {"at_least": 2, "at_most": 5, "seconds_at_most": 1.5}
+    assert cost_lines(facts, counted) == [
+        "a controlled cutover now: records read again, at most: g 0",
+        "a disaster now: records read again, at most: g 0",
+        "a disaster now would lose 2 to 5 records, committed within the last 1.5 s",
+        "a disaster now would lose whole topics",
+    ]
+    assert "5 records, committed at an unknown time" in cost_lines(
+        facts, {"at_least": 5, "at_most": 5, "seconds_at_most": None}
+    )[2].removeprefix("a disaster now would lose ")
+    assert cost_lines(facts, {**counted, "at_least": 0, "at_most": 0})[2] == "a disaster now would lose nothing"
+    assert cost_lines(facts, None)[2] == "a disaster now would lose an unknown number of records"
+    unknown = cost_lines(replace(facts, offsets=None, survey=None), None)
+    assert [line.partition(" now: ")[2] for line in unknown] == ["the number of records read again is unknown"] * 2
+
+
+def test_unknown_counts_of_groups_come_first() -> None:
+    rows = [{"group": name, "rereads": count} for name, count in (("a", 2), ("b", 5), ("c", 3), ("c", None), ("a", 4))]
+    assert rereads(rows) == {"a": 6, "b": 5, "c": None}
+    assert cost_lines(replace(H(), offsets=rows, survey=None), None)[0].endswith("at most: c ?, a 6, b 5")
+
+
+def test_the_policy_identity_has_no_flow_back() -> None:
+    assert H().flow_names == ["P->B", "B->P"]
+    assert replace(H(), naming=naming_of("identity")).flow_names == ["P->B"]

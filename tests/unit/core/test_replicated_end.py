@@ -110,3 +110,24 @@ def test_what_a_window_proves(
     expected: ReplicatedEnd,
 ) -> None:
     assert replicated_end(source, stored, replica, whole, complete) == expected  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("source", "stored", "replica", "least"),
+    [
+        ([], 0, [], 0),
+        ([0, 1, 2], 0, [0, 1, 2], 0),
+        # The copy of 2 follows that of the record at N. The copy of 0 is compacted away.
+        ([0, 1, 2], 2, [1, 2], 3),
+        # Its own copy is compacted away, so N is all that is known.
+        ([0, 1, 2], 2, [0, 2], 2),
+        # The copy of 2 may be that of a record that the source no longer has.
+        ([0, 1, 2], 2, [2, 1], 2),
+    ],
+)
+def test_in_a_compacted_topic_a_lower_bound_is_all_that_is_known(
+    source: list[int], stored: int, replica: list[int], least: int
+) -> None:
+    """R45: a match may be that of an equal record which compaction has removed."""
+    for whole in (True, False):
+        assert replicated_end(source, stored, replica, whole, True, True) == ReplicatedEnd(least, None)

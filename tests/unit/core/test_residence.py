@@ -134,7 +134,7 @@ def journal_topic(factor: int | None = 3, **settings: Any) -> TopicState:
         (journal_topic(1), 1, []),
         (journal_topic(2), 3, []),
         (journal_topic(1), None, []),
-        (journal_topic(1), 3, ['"journal" on B has replication factor 1 on 3 brokers, wanted at least 2']),
+        (journal_topic(1), 2, ['"journal" on B has replication factor 1 on 2 brokers, wanted at least 2']),
         (journal_topic(retention_ms="604800000"), 3, ['"journal" on B has retention.ms=604800000, wanted -1']),
         (journal_topic(retention_bytes="1"), 3, ['"journal" on B has retention.bytes=1, wanted -1']),
         (journal_topic(cleanup_policy="compact"), 3, ['"journal" on B has cleanup.policy=compact, wanted delete']),

@@ -71,7 +71,9 @@ def test_the_offset_on_a_replica(
         ),  # Never written, but records were replicated.
         (Side(50, None, None, None), LOG, "could not be read"),
         (Side(50, 0, 50, True), Side(None, None, None), "could not be read"),
-        (Side(70, 0, 50, True), LOG, "past the log end 50"),
+        # Never written there, but records are on the cluster being left.
+        (Side(None, 0, 50), Side(None, 0, 0), "no committed offset on the cluster being left"),
+        (Side(51, 0, 50, True), LOG, "past the log end 50"),
         (Side(30, 0, 50, False), LOG, "could not be translated"),
     ],
 )
@@ -248,8 +250,24 @@ def test_a_group_that_was_set_back_on_the_mirrored_topic_starts_where_it_was_set
         "its own earlier committed offset 30 does not count: the group was set back since, from 30 to 10"
         in exact.reason
     )
+    # That explains it, and not that the earlier offset is not bound to the log any more.
+    assert enter_original(left, LOG_30, True, Translated(10, "content", 0), replace(own, binding=MOVED)) == exact
     inexact = enter_original(left, LOG_30, True, Translated(8, "sync", 4), own)
     assert (inexact.offset, inexact.quality, inexact.rereads) == (8, "safe", 4)
+
+
+@pytest.mark.parametrize(("hazards", "most", "expected"), [((), 5, Skips(3, 3)), (COMPACTED, None, Skips(3, None))])
+def test_missing_records_before_its_own_offset_have_been_read_on_the_original(
+    hazards: tuple[str, ...], most: int | None, expected: Skips
+) -> None:
+    """R36: of the records 5 to 7, 10 and 11 that have no copy, the group has read 5 and 6 on Y itself."""
+    translated = Translated(20, "content", 0, hazards=hazards, skips=Skips(5, most), missing=((5, 8), (10, 12)))
+    for own in (OwnOffset(7, 15), OwnOffset(7, 15, MOVED)):
+        found = enter_original(Side(15, 0, 20, False), LOG_30, True, translated, own)
+        assert found.skips == (expected if own.binding is HELD else Skips(5, most))
+        assert f"at offsets {'7' if own.binding is HELD else '5 to 7'}, 10 to 11 of the source" in found.reason
+    # Read to the end, all that is left to say is which records never arrived on the replica.
+    assert enter_original(Side(20, 0, 20, True), LOG_30, True, translated, OwnOffset(7, 15)).skips == Skips(3, 3)
 
 
 def test_an_own_offset_stands_in_with_its_reason() -> None:
@@ -339,7 +357,7 @@ def test_the_offset_on_the_same_topic(
         (Side(30, 0, 50, False), LOG, INSIDE, "could not be translated"),
         (Side(None, 0, 50), LOG, IN_TAIL, "no committed offset on the cluster being left"),
         (Side(None, 0, 0), LOG, IN_TAIL, "no committed offset on the cluster being left"),
-        (Side(70, 0, 50, True), LOG, AT_CUT, "past the log end 50"),
+        (Side(51, 0, 50, True), LOG, AT_CUT, "past the log end 50"),
         (Side(30, None, 50), LOG, AT_CUT, "could not be read"),
         (Side(30, 0, None), LOG, AT_CUT, "could not be read"),
         (Side(30, 0, 50, True), Side(None, None, 40), AT_CUT, "could not be read"),

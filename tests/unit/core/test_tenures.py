@@ -46,6 +46,22 @@ BACK = cut_record("B", "P", at(_0=20), at(_0=25), at(_0=20))
 # ---- tenures
 
 
+@pytest.mark.parametrize(
+    ("entered", "compacted", "gone"),
+    [("B", False, 3), ("B", True, 5), ("P", False, 2), ("P", True, 12)],
+)
+def test_of_later_tenures_no_more_is_gone_than_is_unread_and_has_expired(
+    entered: str, compacted: bool, gone: int
+) -> None:
+    """R30: 5 records on P and 12 on B follow the tenure. Of the offsets after it, 2 and 3 have expired."""
+    first, second = tenures([THERE], "B", "P")
+    logs = {"P": (12, 15), "B": (11, 20)}
+    assert first.gone_after(entered, T, logs, compacted) == gone
+    assert second.gone_after(entered, T, logs, compacted) == 0
+    # Less is unread than has expired.
+    assert first.gone_after(entered, T, {"P": (30, 11), "B": (30, 9)}, False) == 1
+
+
 def test_without_a_cutover_there_is_one_tenure_from_the_beginning_of_both_logs() -> None:
     found = tenures([], "P", "B")
     assert found == [Tenure("P", "B", {"P": {}, "B": {}}, None)]

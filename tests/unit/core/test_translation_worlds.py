@@ -15,7 +15,14 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import Skips
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.missing_copies import (
+    MissingCopies,
+    kept_from,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import (
+    Skips,
+    skipped_forward,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import (
     LogBounds,
     span_forward,
@@ -293,6 +300,66 @@ def test_the_unread_records_without_a_copy_are_missing_up_to_n(
     copy = Copy(source, replica, last_replicated_offset=last_replicated_offset, replica_compacted=compacted, **ends)
     found = forward(1, copy)
     assert (found.skips, found.exact) == (skips, not skips.possible and not compacted)
+
+
+@pytest.mark.parametrize(
+    ("read", "commit", "skips"),
+    [
+        # Everything was read: "b" and "c" have no copy.
+        (((0, 4), (0, 2)), 1, Skips(0, 2)),
+        # The end of the replica was not read, or not all unread records were: any of them may be missing.
+        (((0, 4), (0, 1)), 1, Skips(0, 3)),
+        (((0, 4), (0, 1)), 5, Skips(0, 0)),
+        (((2, 4), (0, 2)), 1, Skips(0, 3)),
+        # "d" was not read, and may have no copy.
+        (((0, 3), (0, 2)), 1, Skips(0, 3)),
+        (((0, 3), (0, 2)), 3, Skips(0, 1)),
+    ],
+)
+def test_if_n_is_unknown_what_was_not_read_may_be_missing(
+    read: tuple[tuple[int, int], tuple[int, int]], commit: int, skips: Skips
+) -> None:
+    (low, high), (begin, end) = read
+    source = Window(low, high, range(low, high), "abcd"[low:high])
+    copy = Copy(source, Window(begin, end, range(begin, end), "ad"[begin:end]), 0, 4, 0, 2, None)
+    assert MissingCopies(copy).uncertain_forward(commit, 0) == skips.at_most
+
+
+def test_an_offset_is_at_the_first_copy_of_an_unread_record_and_the_processed_ones_are_replicated() -> None:
+    """R36: the copy of "d" is before that of "b", as after an offset that was set forward and back."""
+    source, replica = Window(0, 4, range(4), "abcd"), Window(0, 3, range(3), "adb")
+    found = forward(2, Copy(source, replica, 0, 4, 0, 3, 3))
+    assert (found.offset, found.reached, found.missing) == (1, True, ((2, 3),))
+
+
+def test_of_equal_records_none_is_called_missing_if_a_copy_may_not_have_been_read() -> None:
+    """The first of two copies of "x" is before the part of the replica that was read."""
+    source, replica = Window(1, 4, (1, 2, 3), "xbx"), Window(2, 4, (2, 3), "bx")
+    copy = Copy(source, replica, 0, 4, 0, 4, 3)
+    assert MissingCopies(copy).missing_reverse(4) == []
+    assert MissingCopies(copy).lowered_reverse(3, 4) == 4
+    # One "x" was sent between the two records around it, where the source has two.
+    source, replica = Window(1, 5, (1, 2, 3, 4), "axxb"), Window(1, 4, (1, 2, 3), "axb")
+    assert MissingCopies(Copy(source, replica, 0, 5, 0, 4, 4)).missing_reverse(5) == [2, 3]
+
+
+def test_a_copy_that_was_sent_twice_does_not_stand_for_a_record_that_is_gone() -> None:
+    """R30: retention removed the copies of "abc" at 7 to 9. "d" was sent twice."""
+    source, replica = Window(0, 4, range(4), "abcd"), Window(10, 12, (10, 11), "dd")
+    copy = Copy(source, replica, 0, 4, 10, 12, 3)
+    assert skipped_forward(0, 10, 7, copy) == Skips(3, 3)
+    # They are gone, and whether they ever had a copy is not known.
+    assert (forward(0, copy).skips, forward(0, copy).missing) == (Skips(3, 3), ())
+
+
+@pytest.mark.parametrize(
+    ("keys", "first"),
+    [([], None), ([b"a", b"b"], None), ([b"a", b"b", b"a", b"b"], 12), ([b"a", None, b"a"], 11), ([None], 10)],
+)
+def test_compaction_leaves_no_record_without_a_key_and_no_second_one_of_a_key(
+    keys: list[bytes | None], first: int | None
+) -> None:
+    assert kept_from(enumerate(keys, 10)) == first
 
 
 def test_reading_only_a_part_of_the_logs_costs_precision_and_never_a_record() -> None:

@@ -101,7 +101,7 @@ def tenures(cut_records: Sequence[Mapping[str, Any]], active: str, idle: str) ->
         # A partition without an entry has nothing in this tenure: it begins again where it began.
         ends = {key: begin[source].get(key, 0) for key in every} | flat(cut_record["ends"]) | exact
         at_least = {key: ends[key] for key in named - exact.keys()} if cut_record.get("disaster") else {}
-        resumed = flat(cut_record.get("resumed") or {}) or {key: ends[key] for key in named}
+        resumed = flat(cut_record.get("resumed") or {})
         end = {
             source: {key: max(at, resumed.get(key, at)) if key in at_least else at for key, at in ends.items()},
             target: {key: cut.get(key, begin[target].get(key, 0)) for key in every},

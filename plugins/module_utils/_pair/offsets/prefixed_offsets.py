@@ -67,7 +67,9 @@ class PrefixedOffsets:
                 translated = None if commit is None else mirrored.get((key, commit))
                 decided = observation.read_to_end.get(mirror) and self._replicated_back(key)
                 exact = translated is not None and translated.rereads == 0
-                if own is not None and not decided and not exact:
+                # Of records without a copy, it has read those before its own offset.
+                lacking = translated is not None and bool(translated.missing)
+                if own is not None and (lacking or not (decided or exact)):
                     stored.add(own)
         if not stored:
             return {}
