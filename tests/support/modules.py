@@ -33,6 +33,8 @@ def run_module(
     printed = io.StringIO()
     # Warnings are collected per process, and those of an earlier run are not ours.
     warnings._global_warnings.clear()
+    # The collection below looks only at what this run makes, and not at a million objects of pytest.
+    gc.freeze()
     try:
         with patch_module_args(args), contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as end:
             module.main()
@@ -41,6 +43,7 @@ def run_module(
         # callbacks.
         gc.enable()
         gc.collect()
+        gc.unfreeze()
     result: dict[str, Any] = json.loads(printed.getvalue())
     result = expand(result) if expanded else result
     result.setdefault("failed", False)

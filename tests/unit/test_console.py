@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import time
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,9 +14,8 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.callback.console import CallbackModule, _block
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.compressed import compress, json_text
-from yamls import load_yaml
+from repository import ROOT, document
 
-ROOT = Path(__file__).resolve().parents[2]
 PREFLIGHT = "/roles/cutover/tasks/preflight.yml:12"
 
 
@@ -227,7 +225,7 @@ def test_the_line_about_the_applications_is_shown_before_the_audit_starts(
     )
     plugin.v2_playbook_on_task_start(audit, is_conditional=False)
     assert lines[-1] == f"  {text}"
-    tasks = load_yaml(ROOT / "roles/cutover/tasks/main.yml")[1]["block"]
+    tasks = document(ROOT / "roles/cutover/tasks/main.yml")[1]["block"]
     included = [one["ansible.builtin.include_tasks"] for one in tasks if "ansible.builtin.include_tasks" in one]
     # test_hooks.py: move.yml has the phase flows, and this has the line.
     assert included.index("move.yml") < included.index("audit.yml")

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
+from repository import ROOT, name, read, require_none
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "correctness.md"
 PLACES = (
     "docs",
@@ -27,7 +27,7 @@ PLACES = (
 )
 SUFFIXES = {".py", ".yml", ".md", ".j2"}
 CITATION = re.compile(r"\bR(\d+)\b")
-SECTIONS = dict(re.findall(r"^### R(\d+) .*?\n(.*?)(?=^##|\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL))
+SECTIONS = dict(re.findall(r"^### R(\d+) .*?\n(.*?)(?=^##|\Z)", read(PAGE), re.MULTILINE | re.DOTALL))
 
 
 def files() -> list[Path]:
@@ -43,43 +43,43 @@ def files() -> list[Path]:
     ]
 
 
-def test_every_cited_rule_exists() -> None:
-    unknown = {
-        f"{path.relative_to(ROOT)}: R{number}"
-        for path in files()
-        for number in CITATION.findall(path.read_text())
-        if number not in SECTIONS
-    }
-    assert not unknown
-
-
 @cache
 def citations() -> dict[str, set[str]]:
-    """Return the top folders of the files that cite a rule, by its number."""
+    """The files that cite a rule, by its number."""
     found: dict[str, set[str]] = {}
     for path in files():
-        for number in CITATION.findall(path.read_text()):
-            found.setdefault(number, set()).add(path.relative_to(ROOT).parts[0])
+        for number in CITATION.findall(read(path)):
+            found.setdefault(number, set()).add(name(path))
     return found
 
 
-@pytest.mark.parametrize("number", SECTIONS)
-def test_each_rule_is_cited_by_code_and_by_a_test(number: str) -> None:
-    citing = citations()[number]
-    assert citing & {"plugins", "roles", "playbooks", "spark", "Makefile"}
-    assert citing & {"tests", "molecule"}
+def test_every_cited_rule_exists() -> None:
+    require_none(f"R{number}: {path}" for number in citations().keys() - SECTIONS for path in citations()[number])
+
+
+def test_each_rule_is_cited_by_code_and_by_a_test() -> None:
+    for places in (("plugins/", "roles/", "playbooks/", "spark/", "Makefile"), ("tests/", "molecule/")):
+        require_none(
+            f"R{number} is not cited below {', '.join(places)}"
+            for number in SECTIONS
+            if not any(path.startswith(places) for path in citations().get(number, ()))
+        )
 
 
 def test_rules_are_numbered_without_a_gap() -> None:
     assert list(SECTIONS) == [str(number) for number in range(1, len(SECTIONS) + 1)]
 
 
-@pytest.mark.parametrize("number", SECTIONS)
-def test_each_rule_has_a_counterexample_and_names_files_that_exist(number: str) -> None:
-    text = SECTIONS[number]
-    assert "- Counterexample:" in text
+def test_each_rule_has_a_counterexample_and_names_files_that_exist() -> None:
+    require_none(f"R{number}: {fault}" for number, text in SECTIONS.items() for fault in faults(text))
+
+
+def faults(text: str) -> Iterator[str]:
+    if "- Counterexample:" not in text:
+        yield "no counterexample"
     enforced, tested = text.split("- Code: ")[1].split("Tests: ")
     for part in (enforced, tested):
         paths = re.findall(r"`([^`]+)`", part)
-        assert paths
-        assert [path for path in paths if not (ROOT / path).exists()] == []
+        yield from (f"{path} does not exist" for path in paths if not (ROOT / path).exists())
+        if not paths:
+            yield f"no file in: {part}"
