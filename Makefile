@@ -132,7 +132,8 @@ one-row:
 other-row:
 	$(call row,$(OTHER_ROW))
 
-# What failed last runs first, then what was changed last. Left to `make test`: the long worlds, and what compares files.
+# What failed last runs first, then what was changed last. Left to `make test`: the long worlds, runs of ansible-playbook,
+# ansible-lint, and what compares files.
 .PHONY: check
 check: setup  ## unit tests, ruff, yamllint and mypy, side by side: less than a minute
 	@mkdir -p build/logs; failed=0; \
@@ -192,7 +193,7 @@ unit: export PYTHONPYCACHEPREFIX := $(ROOT)/build/pycache
 .PHONY: unit
 unit: venv link  ## unit tests, and tests that compare files of the repository; FAST=1: without these, two at a time
 	$(SAY) 'unit: pytest tests/unit$(if $(FAST),, tests/repository)'
-	@pytest tests/unit $(if $(FAST),-n 2 --dist loadfile --no-loadscope-reorder --failed-first --new-first,tests/repository)
+	@pytest tests/unit $(if $(FAST),-m 'not playbook' -n 2 --dist loadfile --no-loadscope-reorder --failed-first --new-first,tests/repository)
 
 .PHONY: sanity
 sanity: venv  ## ansible-test sanity, all tests, no ignore file

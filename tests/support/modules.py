@@ -33,17 +33,14 @@ def run_module(
     printed = io.StringIO()
     # Warnings are collected per process, and those of an earlier run are not ours.
     warnings._global_warnings.clear()
-    # The collection below looks only at what this run makes, and not at a million objects of pytest.
-    gc.freeze()
     try:
         with patch_module_args(args), contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as end:
             module.main()
     finally:
         # A module collects no garbage. This process continues, and must end its clients here and not in one of their
-        # callbacks.
+        # callbacks. What the run made is young: a whole collection looks through a million objects of pytest.
         gc.enable()
-        gc.collect()
-        gc.unfreeze()
+        gc.collect(1)
     result: dict[str, Any] = json.loads(printed.getvalue())
     result = expand(result) if expanded else result
     result.setdefault("failed", False)

@@ -5,9 +5,17 @@
 
 from __future__ import annotations
 
+import gc
+
 from hypothesis import settings
 
 from effort import share
 
 settings.register_profile("shared machine", deadline=None, derandomize=False, max_examples=share(100))
 settings.load_profile("shared machine")
+
+
+def pytest_collection_finish() -> None:
+    """Objects that are loaded by now stay: no later collection of garbage looks through them."""
+    gc.collect()
+    gc.freeze()

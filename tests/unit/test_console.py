@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -31,7 +32,7 @@ class Stats:
 
 
 @pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> tuple[CallbackModule, list[str]]:
+def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[CallbackModule, list[str]]]:
     """The plugin, and the list of lines that it shows, without times."""
     lines: list[str] = []
     plugin = CallbackModule()
@@ -40,7 +41,9 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> tuple[CallbackModule, list[str]]:
     monkeypatch.setattr(plugin, "_display", display)
     monkeypatch.setattr(plugin, "_handle_warnings", lambda _result: None)
     monkeypatch.setattr(plugin, "get_option", {"slow": 10.0, "still": 30.0}.__getitem__)
-    return plugin, lines
+    yield plugin, lines
+    # Its timer would print into a later test.
+    plugin._stop_watching()
 
 
 def task(action: str, name: str, path: str = PREFLIGHT) -> Any:

@@ -80,6 +80,7 @@ def test_the_page_of_a_filter_names_its_arguments_in_their_order(name: str) -> N
     assert {key for key, option in page["options"].items() if option.get("required")} == needed
 
 
+@pytest.mark.playbook
 def test_the_filters_work_in_a_playbook_by_their_full_names() -> None:
     batches = "([] | switchback.kafka_dr.client_batches({}) | to_json)"
     text = "{{ ((given | switchback.kafka_dr.pair).live_flows.P | to_json) ~ " + batches + " }}"

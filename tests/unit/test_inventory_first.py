@@ -54,6 +54,7 @@ def test_the_first_task_checks_the_inventory() -> None:
     assert "switchback.kafka_dr.pair(groups)" in tasks[0]["ansible.builtin.assert"]["that"]
 
 
+@pytest.mark.playbook
 @pytest.mark.parametrize("playbook", ["enable", "failover_disaster"])
 def test_every_problem_is_reported_before_anything_else(playbook: str, tmp_path: Path) -> None:
     hosts = {"children": {"web": {"hosts": {"web1": None, "web2": None}}, "none": {}}, "vars": VARIABLES}

@@ -74,6 +74,7 @@ def test_a_partial_run_is_refused(monkeypatch: pytest.MonkeyPatch, options: dict
         run_whole("controller")
 
 
+@pytest.mark.playbook
 @pytest.mark.parametrize(
     ("playbook", "options"),
     [
