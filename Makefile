@@ -132,15 +132,17 @@ one-row:
 other-row:
 	$(call row,$(OTHER_ROW))
 
+# What failed last runs first, then what was changed last. Left to `make test`: the long worlds, runs of ansible-playbook,
+# ansible-lint, and what compares files.
 .PHONY: check
-check: setup  ## unit tests and most of lint, side by side: about a minute
+check: setup  ## unit tests, ruff, yamllint and mypy, side by side: less than a minute
 	@mkdir -p build/logs; failed=0; \
 	$(MAKE) --no-print-directory lint FAST=1 > build/logs/lint.log 2>&1 & lint=$$!; \
 	KAFKA_DR_WORLDS=2000 $(MAKE) --no-print-directory unit FAST=1 || failed=1; \
 	wait $$lint || failed=1; cat build/logs/lint.log; exit $$failed
 	$(SAY) 'check: passed'
 
-# FAST leaves out what takes most of the time and is seldom wrong: changelog, pages of the reference, YAML but roles.
+# FAST leaves out what takes most of the time and is seldom wrong: changelog, pages of the reference, ansible-lint.
 .PHONY: lint
 lint: venv link  ## ruff, yamllint, mypy, changelog, docs, ansible-lint
 	$(SAY) 'lint: ruff check'
@@ -150,8 +152,7 @@ lint: venv link  ## ruff, yamllint, mypy, changelog, docs, ansible-lint
 	$(SAY) 'lint: yamllint'
 	@yamllint --strict .
 	@$(MAKE) --no-print-directory mypy
-	@$(if $(FAST),,$(MAKE) --no-print-directory antsibull-changelog antsibull-docs collected)
-	@$(MAKE) --no-print-directory ansible-lint
+	@$(if $(FAST),,$(MAKE) --no-print-directory antsibull-changelog antsibull-docs collected ansible-lint)
 
 .PHONY: antsibull-changelog
 antsibull-changelog: venv link
@@ -184,12 +185,16 @@ mypy: venv link
 .PHONY: ansible-lint
 ansible-lint: venv link
 	$(SAY) 'lint: ansible-lint'
-	@ansible-lint --offline $(if $(FAST),roles)
+	@ansible-lint --offline
+
+# Bytecode, outside of the tree: where a shell forbids it, each start would compile all of Ansible again.
+unit: export PYTHONDONTWRITEBYTECODE :=
+unit: export PYTHONPYCACHEPREFIX := $(ROOT)/build/pycache
 
 .PHONY: unit
-unit: venv link  ## unit tests: no network, no processes
-	$(SAY) 'unit: pytest tests/unit'
-	@pytest $(if $(FAST),-n 2 --dist worksteal) tests/unit tests/docs/test_prose.py
+unit: venv link  ## unit tests, and tests that compare files of the repository; FAST=1: without these, two at a time
+	$(SAY) 'unit: pytest tests/unit$(if $(FAST),, tests/repository)'
+	@pytest tests/unit $(if $(FAST),-m 'not playbook' -n 2 --dist loadfile --no-loadscope-reorder --failed-first --new-first,tests/repository)
 
 # Thousands of mutants: all of them take hours, a sample of 50 minutes.
 .PHONY: mutations

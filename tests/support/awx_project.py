@@ -17,7 +17,8 @@ from jinja2 import StrictUndefined
 from jinja2.nativetypes import NativeEnvironment
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-ROOT = Path(__file__).resolve().parents[2]
+from repository import ROOT, read
+
 PROJECT = ROOT / "awx"
 
 
@@ -37,7 +38,7 @@ Loader.add_constructor("!unsafe", lambda _loader, node: Unsafe(node.value))
 @cache
 def configuration() -> dict[str, Any]:
     """awx/vars/controller.yml with its own ``setup_*`` variables inserted."""
-    given = yaml.load((PROJECT / "vars" / "controller.yml").read_text(encoding="utf-8"), Loader)
+    given = yaml.load(read(PROJECT / "vars" / "controller.yml"), Loader)
     known: dict[str, Any] = {}
     for name, value in given.items():
         known[name] = _rendered(value, known)

@@ -20,7 +20,7 @@ from typing import Any
 from docs_drawing import WIDTH, Drawing
 from docs_machinery import data, sequence
 from docs_overview import overview
-from yamls import load_yaml
+from repository import document
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 PHASES, IMAGES = DOCS / "phases.yml", DOCS / "images"
@@ -72,7 +72,7 @@ ONE_TOPIC = (Topic("P", "P", "T"), Topic("B", "B", "T"))
 
 
 def load() -> dict[str, dict[str, dict[str, Any]]]:
-    found: dict[str, dict[str, dict[str, Any]]] = load_yaml(PHASES)
+    found: dict[str, dict[str, dict[str, Any]]] = document(PHASES)
     return found
 
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 
+from repository import ROOT, files, nodes
+
 __all__ = ["COMPOSED", "PAGE", "PASSED_ON", "Entry", "entries", "page"]
 
-ROOT = Path(__file__).resolve().parents[2]
-PLUGINS = ROOT / "plugins"
 PAGE = ROOT / "docs" / "error-codes.md"
 CODE = re.compile(r"[a-z]+(_[a-z]+)+")
 #: Callables other than ``*Error`` that build an error; the code is the first argument, for ``NoAnswer`` the second.
@@ -121,11 +121,11 @@ class Source:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.tree = ast.parse(path.read_text(encoding="utf-8"))
-        self.parents = {child: node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        self.nodes = nodes(path)
+        self.parents = {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}
 
     def calls(self) -> Iterator[ast.Call]:
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Call):
                 called = getattr(node.func, "id", getattr(node.func, "attr", ""))
                 if (called.endswith("Error") and called not in FOREIGN) or called in BUILDERS:
@@ -268,7 +268,7 @@ def code_texts(source: Source, node: ast.expr) -> list[str]:
 
 def by_status(source: Source) -> Iterator[tuple[str, str]]:
     """Yield the codes that a file chooses by HTTP status, with a message."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Dict) and all(isinstance(getattr(key, "value", None), int) for key in node.keys):
             for key, value in zip(node.keys, node.values, strict=True):
                 status = str(key.value) if isinstance(key, ast.Constant) else "<status>"
@@ -279,7 +279,7 @@ def by_status(source: Source) -> Iterator[tuple[str, str]]:
 
 def beside_hint(source: Source) -> Iterator[tuple[str, str]]:
     """Yield the codes that a file returns as a pair of code and hint."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if (
             isinstance(node, ast.Tuple)
             and len(node.elts) == 2
@@ -291,7 +291,7 @@ def beside_hint(source: Source) -> Iterator[tuple[str, str]]:
 
 def beside_message(source: Source) -> Iterator[tuple[str, str]]:
     """Yield the codes that stand in for the code of an outcome, in a pair with their message."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Tuple) and len(node.elts) == 2 and isinstance(node.elts[0], ast.IfExp):
             yield from ((text, source.texts(node.elts[1])[0]) for text in code_texts(source, node.elts[0].orelse))
 
@@ -307,7 +307,7 @@ def entries() -> dict[str, Entry]:
         entry.messages += [text for text in messages if useful(text) and text not in entry.messages]
         entry.hints += [text for text in hints if useful(text) and text not in entry.hints]
 
-    for path in sorted(PLUGINS.rglob("*.py")):
+    for path in files("plugins/**/*.py"):
         source, indirect = Source(path), False
         for call in source.calls():
             first = 1 if getattr(call.func, "id", "") == "NoAnswer" else 0

@@ -6,19 +6,23 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
+from functools import cache
 from pathlib import Path
+
+from repository import ROOT, nodes
 
 __all__ = ["closure"]
 
-ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = ROOT / "plugins"
 COLLECTION = "ansible_collections.switchback.kafka_dr."
 
 
-def imported(path: Path) -> Iterator[Path]:
+@cache
+def imported(path: Path) -> list[Path]:
     """Files of the collection that ``path`` imports anywhere in its code, also within functions."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    found: list[Path] = []
+    for node in nodes(path):
         if not isinstance(node, ast.ImportFrom):
             continue
         if node.level:
@@ -28,7 +32,8 @@ def imported(path: Path) -> Iterator[Path]:
         else:
             continue
         places = [base, *(base / alias.name for alias in node.names)]
-        yield from (file for place in places for file in (place.with_suffix(".py"), place / "__init__.py"))
+        found += (file for place in places for file in (place.with_suffix(".py"), place / "__init__.py"))
+    return [file for file in found if file.is_file()]
 
 
 def closure(module: str, without: Collection[str] = ()) -> set[str]:
@@ -36,7 +41,7 @@ def closure(module: str, without: Collection[str] = ()) -> set[str]:
     pending, found = [PLUGINS / "modules" / f"{module}.py"], {PLUGINS / path for path in without}
     while pending:
         path = pending.pop()
-        if path not in found and path.is_file():
+        if path not in found:
             found.add(path)
             pending += imported(path)
     return {str(path.relative_to(PLUGINS)) for path in found} - set(without)

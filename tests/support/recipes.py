@@ -12,17 +12,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+from repository import ROOT, read
+
 __all__ = ["CollectionCopy", "steps"]
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "architecture.md"
-_PARTS = ("plugins/module_utils", "plugins/modules", "tests/support/import_closure.py")
+_PARTS = (
+    "plugins/module_utils",
+    "plugins/modules",
+    *(f"tests/support/{name}.py" for name in ("import_closure", "repository", "yamls")),
+)
 
 
 def steps(recipe: str) -> list[list[str]]:
     """The names in code style at the start of each step of a recipe, before its explanation."""
-    text = PAGE.read_text(encoding="utf-8")
-    found = re.search(rf"^\*\*{re.escape(recipe)}\*\*\n(.*?)(?=^\*\*|^## |\Z)", text, re.MULTILINE | re.DOTALL)
+    found = re.search(rf"^\*\*{re.escape(recipe)}\*\*\n(.*?)(?=^\*\*|^## |\Z)", read(PAGE), re.MULTILINE | re.DOTALL)
     assert found, f'docs/architecture.md has no recipe "{recipe}"'
     parts = re.split(r"^\d+\. ", found[1], flags=re.MULTILINE)[1:]
     return [re.findall(r"`([^`]+)`", part.split(":", 1)[0]) for part in parts]
@@ -69,7 +73,7 @@ class CollectionCopy:
     def run(self, program: str) -> str:
         """Run a Python program that imports the copy, and return its output."""
         path = os.pathsep.join((str(self._above), str(self.root / "tests" / "support")))
-        environment = {**os.environ, "PYTHONPATH": path}
+        environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
         done = subprocess.run(
             [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False, timeout=60
         )

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from jsonschema import Draft202012Validator
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "schemas"
 
 
+@cache
 def schemas() -> dict[str, dict[str, Any]]:
     """The schemas, by the name that a report has under ``schema``."""
     loaded = [json.loads(path.read_text()) for path in sorted(FOLDER.glob("*.json"))]

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 import sys
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,14 +21,15 @@ from heapq import nsmallest
 from itertools import pairwise
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from repository import ROOT, nodes, read, tracked, tree
+
 _GAP = "\0"
 #: Where texts come from. Helpers of tests produce output, too.
 PRODUCT = ("plugins", "roles", "playbooks", "spark", "awx", "extensions", "molecule", "tests/support", "tests/artifact")
 #: Where texts are asserted.
 TESTS = ("tests", "molecule", "extensions")
-#: The fast suite runs before each change lands, so what is stale there fails at once.
-FAST = ROOT / "tests" / "unit"
+#: The fast suites run before each change lands, so what is stale there fails at once.
+FAST = (ROOT / "tests" / "unit", ROOT / "tests" / "repository")
 WORDS = 3
 #: Tokens of a message. Longer texts are documentation: they are searched, not aligned.
 LONGEST = 120
@@ -143,9 +143,9 @@ def corpus() -> Corpus:
 
 def texts_of(path: Path) -> Iterator[str]:
     """The texts of a file, with placeholders as ``\\0``."""
-    content = path.read_text(encoding="utf-8")
+    content = read(path)
     if path.suffix == ".py" or content.startswith("#!/usr/bin/env python"):
-        yield from (text for _node, text in _literals(ast.parse(content)))
+        yield from (text for _node, text in _literals(nodes(path)))
     elif path.suffix in (".yml", ".yaml"):
         for block in _yaml_blocks(content):
             yield from _templates(block)
@@ -175,10 +175,10 @@ def _templates(text: str) -> Iterator[str]:
             yield _FORMAT.sub(_GAP, single or double)
 
 
-def _literals(tree: ast.AST) -> Iterator[tuple[ast.expr, str]]:
+def _literals(found: Iterable[ast.AST]) -> Iterator[tuple[ast.expr, str]]:
     """Each text of Python code but docstrings, the whole of concatenations."""
     inner: set[int] = set()
-    for node in ast.walk(tree):
+    for node in found:
         if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
             inner.add(id(node.value))
         if not isinstance(node, ast.expr) or id(node) in inner:
@@ -220,12 +220,10 @@ def assertions() -> list[Assertion]:
     """Every asserted literal of at least three words."""
     found: list[Assertion] = []
     for path in _listed(*TESTS):
-        if FAST in path.parents:
+        if any(path.is_relative_to(folder) for folder in FAST):
             continue
         if path.suffix == ".py" and path.name.startswith("test_"):
-            found += (
-                Assertion(path, line, text) for line, text in _asserted(ast.parse(path.read_text(encoding="utf-8")))
-            )
+            found += (Assertion(path, line, text) for line, text in _asserted(tree(path)))
         elif path.suffix == ".yml":
             found += _in_conditions(path)
     lines = [Assertion(one.path, one.line, line) for one in found for line in one.text.splitlines()]
@@ -294,7 +292,7 @@ def _collect(names: Sequence[str], rows: ast.expr, found: dict[str, list[ast.exp
 
 
 def _in_conditions(path: Path) -> Iterator[Assertion]:
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(read(path).splitlines(), 1):
         for match in re.finditer(rf"(?:{_QUOTED.pattern})\s+(?:not\s+)?in\b", line):
             yield from (Assertion(path, number, text) for text in match.groups() if text is not None)
 
@@ -320,7 +318,7 @@ def _own_texts(path: Path) -> list[tuple[str, ...]]:
     """The texts of a test file: what a test itself puts into its input."""
     if path.suffix != ".py":
         return []
-    return [tokenized(text) for _node, text in _literals(ast.parse(path.read_text(encoding="utf-8")))]
+    return [tokenized(text) for _node, text in _literals(nodes(path))]
 
 
 _Cut = tuple[bool, bool]
@@ -442,16 +440,7 @@ def _cost(wanted: Sequence[str], begin: int, end: int) -> int:
 
 
 def _listed(*under: str) -> list[Path]:
-    listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *under],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout
-    paths = [ROOT / name for name in listed.splitlines()]
-    wanted = (".py", ".yml", ".yaml", ".j2", ".sh", "")
-    return [path for path in paths if path.is_file() and path.suffix in wanted]
+    return [path for path in tracked(*under) if path.suffix in (".py", ".yml", ".yaml", ".j2", ".sh", "")]
 
 
 def main() -> int:

@@ -9,24 +9,18 @@ this project used before to what it uses now.
 
 from __future__ import annotations
 
-import ast
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from repository import name, read, tracked
+
+#: What users read: pages, documentation of options, messages and names of tasks. Review sees the tests.
+UNDER = ("*.md", "awx", "changelogs", "docs", "extensions", "meta", "playbooks", "plugins", "roles", "spark")
 SUFFIXES = (".py", ".yml", ".yaml", ".md", ".j2", ".json", ".sh", ".toml")
-# This file holds the words; the others are generated from them, or hold texts of other programs.
-EXCLUDED = (
-    "tests/support/vocabulary.py",
-    "tests/unit/test_vocabulary.py",
-    "changelogs/changelog.yaml",
-    "requirements",
-    "artifacts/",
-    "docs/reference/",
-)
+# Written by antsibull-changelog from the fragments.
+EXCLUDED = ("changelogs/changelog.yaml",)
 
 #: Retired word (a regular expression for one word) -> what to write.
 RETIRED = {
@@ -78,38 +72,17 @@ _WORDS = re.compile(rf"(?<![A-Za-z])({'|'.join(RETIRED)})(?![a-z])", re.IGNORECA
 
 def found(path: Path) -> Iterator[tuple[int, str, str]]:
     """Line number, retired word and line, for each retired word of a file."""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(read(path).splitlines(), 1):
         rest = ALLOWED.sub("", line)
         for match in _WORDS.finditer(rest):
             yield number, match.group(1), line.strip()
 
 
 def files(*under: str) -> list[Path]:
-    """The project's texts, below the given paths if there are any."""
-    listed = subprocess.run(
-        ["git", "ls-files", "--", *under], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout
-    names = [name for name in listed.splitlines() if name.endswith(SUFFIXES) and not name.startswith(EXCLUDED)]
-    return [ROOT / name for name in names if (ROOT / name).is_file()]
-
-
-#: Variables with these names do not show what they hold. At most so many are left in the product: lower a number when
-#: you rename one.
-VAGUE = {"found": 340, "one": 190, "stood": 0}
-
-
-def vague_names() -> dict[str, int]:
-    """How many variables and parameters of the product have each of the vague names."""
-    counts = dict.fromkeys(VAGUE, 0)
-    for path in files("plugins", "roles", "spark"):
-        if path.suffix == ".py":
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-                name = node.arg if isinstance(node, ast.arg) else ""
-                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                    name = node.id
-                if name in counts:
-                    counts[name] += 1
-    return counts
+    """The texts that users read, or those below the given paths."""
+    return [
+        path for path in tracked(*(under or UNDER)) if path.suffix in SUFFIXES and not name(path).startswith(EXCLUDED)
+    ]
 
 
 def main() -> int:
@@ -117,7 +90,7 @@ def main() -> int:
     count = 0
     for path in files(*sys.argv[1:]):
         for number, word, line in found(path):
-            print(f"{path.relative_to(ROOT)}:{number}: {word}: {line[:140]}")
+            print(f"{name(path)}:{number}: {word}: {line[:140]}")
             count += 1
     print(f"{count} retired words")
     return 1 if count else 0

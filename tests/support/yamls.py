@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Parse YAML of this checkout with the C parser, because hundreds of tests read some pages."""
+"""Parse YAML with the C parser. For the files of the repository, `repository.document` does it once per process."""
 
 from __future__ import annotations
 

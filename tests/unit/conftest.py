@@ -9,14 +9,13 @@ import gc
 
 from hypothesis import settings
 
-settings.register_profile("shared machine", deadline=None, derandomize=False)
+from effort import share
+
+settings.register_profile("shared machine", deadline=None, derandomize=False, max_examples=share(100))
 settings.load_profile("shared machine")
 
 
 def pytest_collection_finish() -> None:
-    """Objects that are loaded by now stay.
-
-    Freeze them, so that the garbage collection after each module run ignores them.
-    """
+    """Objects that are loaded by now stay: no later collection of garbage looks through them."""
     gc.collect()
     gc.freeze()

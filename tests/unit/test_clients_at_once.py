@@ -96,6 +96,7 @@ def play(folder: Path, clients: list[dict[str, Any]], timeout: float, **hosts: A
     return found
 
 
+@pytest.mark.playbook
 def test_commands_on_several_hosts_run_at_the_same_time(tmp_path: Path) -> None:
     files = [str(tmp_path / name) for name in "abc"]
     clients = [
@@ -111,6 +112,7 @@ def test_commands_on_several_hosts_run_at_the_same_time(tmp_path: Path) -> None:
     assert [row["name"] for row in found["done"]["clients"]] == ["last"]
 
 
+@pytest.mark.playbook
 def test_every_command_has_ended_before_a_failure_is_reported(tmp_path: Path) -> None:
     late = tmp_path / "late"
     clients = [
@@ -128,6 +130,7 @@ def test_every_command_has_ended_before_a_failure_is_reported(tmp_path: Path) ->
     assert {row["name"]: row["rc"] for row in found["failure"]["clients"]} == {"bad": 4, "slow": 0}
 
 
+@pytest.mark.playbook
 def test_one_host_that_is_unreachable_is_named_once(tmp_path: Path) -> None:
     found = play(tmp_path, [application("gone", "host-a", ["true"])], 60, **{"host-a": SILENT})
     assert found["failure"]["error"]["code"] == "host_unreachable"
@@ -155,6 +158,7 @@ def test_a_process_that_ends_without_a_result_is_a_failure(tmp_path: Path) -> No
     assert not file.exists()
 
 
+@pytest.mark.playbook
 def test_a_command_that_outlives_its_controller_keeps_the_next_one_waiting(tmp_path: Path) -> None:
     started, go_on = tmp_path / "started", tmp_path / "go-on"
     script = 'touch "$0"; until [ -e "$1" ]; do sleep 0.05; done'

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from pathlib import Path
+from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,9 +15,8 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.callback.console import CallbackModule, _block
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.compressed import compress, json_text
-from yamls import load_yaml
+from repository import ROOT, document
 
-ROOT = Path(__file__).resolve().parents[2]
 PREFLIGHT = "/roles/cutover/tasks/preflight.yml:12"
 
 
@@ -33,7 +32,7 @@ class Stats:
 
 
 @pytest.fixture
-def shown(monkeypatch: pytest.MonkeyPatch) -> tuple[CallbackModule, list[str]]:
+def shown(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[CallbackModule, list[str]]]:
     """The plugin, and the list of lines that it shows, without times."""
     lines: list[str] = []
     plugin = CallbackModule()
@@ -42,7 +41,9 @@ def shown(monkeypatch: pytest.MonkeyPatch) -> tuple[CallbackModule, list[str]]:
     monkeypatch.setattr(plugin, "_display", display)
     monkeypatch.setattr(plugin, "_handle_warnings", lambda _result: None)
     monkeypatch.setattr(plugin, "get_option", {"slow": 10.0, "still": 30.0}.__getitem__)
-    return plugin, lines
+    yield plugin, lines
+    # Its timer would print into a later test.
+    plugin._stop_watching()
 
 
 def task(action: str, name: str, path: str = PREFLIGHT) -> Any:
@@ -227,7 +228,7 @@ def test_the_line_about_the_applications_is_shown_before_the_audit_starts(
     )
     plugin.v2_playbook_on_task_start(audit, is_conditional=False)
     assert lines[-1] == f"  {text}"
-    tasks = load_yaml(ROOT / "roles/cutover/tasks/main.yml")[1]["block"]
+    tasks = document(ROOT / "roles/cutover/tasks/main.yml")[1]["block"]
     included = [one["ansible.builtin.include_tasks"] for one in tasks if "ansible.builtin.include_tasks" in one]
     # test_hooks.py: move.yml has the phase flows, and this has the line.
     assert included.index("move.yml") < included.index("audit.yml")

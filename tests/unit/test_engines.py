@@ -13,8 +13,8 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import Engine
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.finding import engines
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.opening import packed
+from repository import ROOT, name, product, read, require_none
 
-ROOT = Path(__file__).resolve().parents[2]
 PAIR = ROOT / "plugins" / "module_utils" / "_pair"
 
 
@@ -48,13 +48,7 @@ def test_no_code_outside_the_engines_asks_which_engine_a_pair_has() -> None:
     )
     for text in ('if pair["engine"] == "srm":', "when: kafka_dr_pair.engine == 'srm'", 'cluster.get("srm")'):
         assert asks.search(text)
-    files = [
-        path
-        for folder in ("plugins", "roles", "playbooks")
-        for path in sorted((ROOT / folder).rglob("*"))
-        if path.suffix in (".py", ".yml", ".j2") and not own_file(path)
-    ]
     exempt = (ROOT / "plugins" / "module_utils" / "_engines", ROOT / "roles" / "lab")
-    checked = [path for path in files if not any(path.is_relative_to(folder) for folder in exempt)]
+    checked = [path for path in product() if not own_file(path) and not any(map(path.is_relative_to, exempt))]
     assert PAIR / "options.py" in checked
-    assert [str(path.relative_to(ROOT)) for path in checked if asks.search(path.read_text(encoding="utf-8"))] == []
+    require_none(name(path) for path in checked if asks.search(read(path)))

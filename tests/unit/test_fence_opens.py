@@ -5,16 +5,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
 from jinja2 import Environment
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.cutover_types import as_variables
-from yamls import load_yaml
+from repository import ROOT, document
 
-TASKS = Path(__file__).parents[2] / "roles/cutover/tasks/start_clients.yml"
+TASKS = ROOT / "roles/cutover/tasks/start_clients.yml"
 CLIENTS = [{"name": "api", "role": "producer"}, {"name": "fraud", "role": "consumer"}]
 MOVE = {
     "cutover_from": "P",
@@ -27,7 +26,7 @@ MOVE = {
 
 def opens(kind: str, alias: str, **facts: Any) -> bool:
     """Return whether the cluster is opened when clients are started on ``alias``."""
-    (task,) = (task for task in load_yaml(TASKS) if task.get("vars", {}).get("fence_state") == "open")
+    (task,) = (task for task in document(TASKS) if task.get("vars", {}).get("fence_state") == "open")
     when = task["when"] if isinstance(task["when"], list) else [task["when"]]
     known = {**MOVE, "cutover_kind": as_variables()[kind], "cutover_at": alias, **facts}
     return all(Environment().compile_expression(one)(**known) for one in when)

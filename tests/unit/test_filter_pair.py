@@ -19,9 +19,8 @@ from ansible.errors import AnsibleFilterError
 
 from ansible_collections.switchback.kafka_dr.plugins.filter import pair as plugin
 from ansible_collections.switchback.kafka_dr.plugins.filter import srm
-from yamls import load_yaml
+from repository import ROOT, document, files, read
 
-ROOT = Path(__file__).resolve().parents[2]
 GOOD: dict[str, Any] = {
     "kafka_dr_home": "P",
     "kafka_dr_clusters": {
@@ -53,32 +52,25 @@ def test_the_derived_pair_can_be_written_as_json() -> None:
 
 
 def test_every_used_filter_exists_and_every_filter_is_used() -> None:
-    used: set[tuple[str, ...]] = set()
-    for folder in ("roles", "playbooks"):
-        for path in (ROOT / folder).rglob("*"):
-            if path.suffix in (".yml", ".j2"):
-                text = path.read_text(encoding="utf-8")
-                used |= set(
-                    re.findall(r"""\|\s*switchback\.kafka_dr\.(\w+)|map\('switchback\.kafka_dr\.(\w+)'""", text)
-                )
-    names = {name for found in used for name in found if name}
-    assert names == set(FILTERS)
+    use = re.compile(r"""(?:\|\s*|map\(')switchback\.kafka_dr\.(\w+)""")
+    assert {name for path in YAML for name in use.findall(read(path))} == set(FILTERS)
 
 
+YAML = files("roles/**/*.yml", "roles/**/*.j2", "playbooks/*.yml")
 FILTERS = {**plugin.FilterModule().filters(), **srm.FilterModule().filters()}
 
 
 def test_the_filters_are_those_of_every_plugin_file() -> None:
-    assert {path.stem for path in (ROOT / "plugins" / "filter").glob("*.py")} == {"pair", "srm"}
+    assert {path.stem for path in files("plugins/filter/*.py")} == {"pair", "srm"}
 
 
 def test_every_filter_has_a_page_and_no_page_is_left_over() -> None:
-    assert {path.stem for path in (ROOT / "plugins" / "filter").glob("*.yml")} == set(FILTERS)
+    assert {path.stem for path in files("plugins/filter/*.yml")} == set(FILTERS)
 
 
 @pytest.mark.parametrize("name", sorted(FILTERS))
 def test_the_page_of_a_filter_names_its_arguments_in_their_order(name: str) -> None:
-    page = load_yaml(ROOT / "plugins" / "filter" / f"{name}.yml")["DOCUMENTATION"]
+    page = document(ROOT / "plugins" / "filter" / f"{name}.yml")["DOCUMENTATION"]
     first, *others = inspect.signature(FILTERS[name]).parameters.values()
     positional = [word.strip() for word in page.get("positional", "").split(",") if word]
     needed = {"_input"} | {one.name for one in others if one.default is inspect.Parameter.empty}
@@ -88,18 +80,7 @@ def test_the_page_of_a_filter_names_its_arguments_in_their_order(name: str) -> N
     assert {key for key, option in page["options"].items() if option.get("required")} == needed
 
 
-def test_no_expression_of_a_role_or_playbook_has_more_than_one_if() -> None:
-    """YAML orders and asserts, and Python decides: no expression has more than one inline ``if``."""
-    nested = []
-    for folder in ("roles", "playbooks"):
-        for path in (ROOT / folder).rglob("*"):
-            if path.suffix in (".yml", ".j2"):
-                for expression in re.findall(r"\{\{(.*?)\}\}", path.read_text(encoding="utf-8"), re.DOTALL):
-                    if len(re.findall(r"\bif\b", re.sub(r"'[^']*'", "", expression))) > 1:
-                        nested.append((path.name, expression))
-    assert nested == []
-
-
+@pytest.mark.playbook
 def test_the_filters_work_in_a_playbook_by_their_full_names() -> None:
     batches = "([] | switchback.kafka_dr.client_batches({}) | to_json)"
     text = "{{ ((given | switchback.kafka_dr.pair).live_flows.P | to_json) ~ " + batches + " }}"

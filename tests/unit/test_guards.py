@@ -9,7 +9,6 @@ import contextlib
 import importlib
 import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,12 +16,11 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils import _guard
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError, Unreachable
-from yamls import load_yaml
+from repository import ROOT, document, files, modules, name
 
-ROOT = Path(__file__).resolve().parents[2]
 OURS = "switchback.kafka_dr."
 GUARD = "{{ kafka_dr_guard }}"
-MODULES = {path.stem for path in (ROOT / "plugins" / "modules").glob("*.py")} - {"__init__"}
+MODULES = set(modules())
 # Modules that change nothing that a controller could lose, each with its reason.
 HARMLESS = {
     "dr_journal": "the journal itself: its events are fenced by the producer epoch and refused by turn",
@@ -96,11 +94,11 @@ def tasks_in(items: Any) -> Iterator[dict[str, Any]]:
 def every_task() -> list[tuple[str, dict[str, Any] | None, dict[str, Any]]]:
     """The file, the previous task and the task, for all roles except the lab and for all playbooks."""
     found = []
-    paths = [path for path in sorted((ROOT / "roles").glob("*/tasks/*.yml")) if path.parts[-3] != "lab"]
-    for path in [*paths, *sorted((ROOT / "playbooks").glob("*.yml"))]:
+    paths = [path for path in files("roles/*/tasks/*.yml", "playbooks/*.yml") if path.parts[-3] != "lab"]
+    for path in paths:
         before = None
-        for task in tasks_in(load_yaml(path)):
-            found.append((str(path.relative_to(ROOT)), before, task))
+        for task in tasks_in(document(path)):
+            found.append((name(path), before, task))
             before = task
     return found
 
@@ -167,7 +165,7 @@ def test_the_check_detects_a_task_without_the_guard() -> None:
 
 
 def test_the_owners_tasks_are_included_just_after_a_proof() -> None:
-    tasks = list(tasks_in(load_yaml(ROOT / "roles" / "clients" / "tasks" / "owned.yml")))
+    tasks = list(tasks_in(document(ROOT / "roles" / "clients" / "tasks" / "owned.yml")))
     at = next(number for number, task in enumerate(tasks) if "block" in task)
     assert is_proof(tasks[at - 1])
 

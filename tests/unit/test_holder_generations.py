@@ -6,12 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
-from yamls import load_yaml
+from repository import document, files
 
-TASKS = Path(__file__).parents[2] / "roles/cutover/tasks"
 # These take the run and its holder generation from the option ``guard``, which must have both (``Claim.require``).
 GUARDED = {f"switchback.kafka_dr.{name}" for name in ("dr_seed", "dr_barrier", "dr_disaster")}
 
@@ -28,8 +26,8 @@ def writers() -> dict[str, dict[str, Any]]:
     """The arguments of each module that journals a run, by file and event. A takeover has no holder generation yet."""
     return {
         f"{path.name} {values.get('event', module)}": values
-        for path in sorted(TASKS.glob("*.yml"))
-        for task in tasks(load_yaml(path))
+        for path in files("roles/cutover/tasks/*.yml")
+        for task in tasks(document(path))
         for module, values in task.items()
         if module in GUARDED
         or (module.startswith("switchback.kafka_dr.") and "run" in values and values.get("event") != "resumed")

@@ -13,13 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from yamls import load_yaml
+from repository import ROOT, document, files
 
-ROOT = Path(__file__).resolve().parents[2]
 # discover needs no complete inventory, and checks what it has in its module. demo and the lab write an inventory.
-PLAYBOOKS = sorted(
-    {path.stem for path in (ROOT / "playbooks").glob("*.yml")} - {"demo", "discover", "lab_down", "lab_up"}
-)
+PLAYBOOKS = {path.stem for path in files("playbooks/*.yml")} - {"demo", "discover", "lab_down", "lab_up"}
 CLIENT = {"role": "producer", "stop": ["down"], "endpoint_file": "/etc/k.env"}
 VARIABLES = {
     "kafka_dr_home": "P",
@@ -48,14 +45,16 @@ PROBLEMS = (
 )
 
 
-@pytest.mark.parametrize("playbook", PLAYBOOKS)
-def test_the_first_task_checks_the_inventory(playbook: str) -> None:
-    first = load_yaml(ROOT / "playbooks" / f"{playbook}.yml")[0]["tasks"][0]
-    assert first["ansible.builtin.include_role"] == {"name": "switchback.kafka_dr.kafka_dr", "public": True}
-    tasks = load_yaml(ROOT / "roles" / "kafka_dr" / "tasks" / "main.yml")
+def test_the_first_task_checks_the_inventory() -> None:
+    for playbook in PLAYBOOKS:
+        first = document(ROOT / "playbooks" / f"{playbook}.yml")[0]["tasks"][0]
+        wanted = {"name": "switchback.kafka_dr.kafka_dr", "public": True}
+        assert first["ansible.builtin.include_role"] == wanted, playbook
+    tasks = document(ROOT / "roles" / "kafka_dr" / "tasks" / "main.yml")
     assert "switchback.kafka_dr.pair(groups)" in tasks[0]["ansible.builtin.assert"]["that"]
 
 
+@pytest.mark.playbook
 @pytest.mark.parametrize("playbook", ["enable", "failover_disaster"])
 def test_every_problem_is_reported_before_anything_else(playbook: str, tmp_path: Path) -> None:
     hosts = {"children": {"web": {"hosts": {"web1": None, "web2": None}}, "none": {}}, "vars": VARIABLES}

@@ -17,6 +17,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._files import write_parts, write_whole
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import Record, digested
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.salvage.export import _file_name
+from repository import files, nodes, read
 
 LARGE = b"x" * 100_000
 RECORD = Record(7, 1000, "CreateTime", b"k", LARGE, (("trace", LARGE), ("none", None)))
@@ -54,7 +55,6 @@ def test_a_short_record_is_not_changed() -> None:
     assert digested(replace(short, headers=None)).headers is None
 
 
-PAIR = Path(__file__).resolve().parents[2] / "plugins" / "module_utils" / "_pair"
 # Twelve partitions with 32 records of 5 MiB on either cluster would be 4 GB otherwise.
 BOUNDS = ("digests", "most_bytes", "last_only")
 
@@ -62,10 +62,12 @@ BOUNDS = ("digests", "most_bytes", "last_only")
 def readings() -> list[tuple[str, set[str]]]:
     """Every read of many records in _pair: where it is, and the options of its Reading."""
     found = []
-    for path in sorted(PAIR.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text())):
+    for path in files("plugins/module_utils/_pair/**/*.py"):
+        if "Reading(" not in read(path):
+            continue
+        for node in nodes(path):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Reading":
-                found.append((f"{path.relative_to(PAIR)}:{node.lineno}", {str(one.arg) for one in node.keywords}))
+                found.append((f"{path.name}:{node.lineno}", {str(one.arg) for one in node.keywords}))
     return found
 
 

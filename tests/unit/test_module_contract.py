@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import importlib
 import json
-from pathlib import Path
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -23,11 +23,11 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors i
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
-from ansible_collections.switchback.kafka_dr.tests.support.yamls import parse_yaml
+from repository import modules, require_none
+from yamls import parse_yaml
 
-ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = "ansible_collections.switchback.kafka_dr.plugins"
-NAMES = sorted(path.stem for path in (ROOT / "plugins" / "modules").glob("*.py") if path.stem != "__init__")
+NAMES = modules()
 ALWAYS = {"changed", "changes", "requests"}
 
 
@@ -35,6 +35,7 @@ def module(name: str) -> ModuleType:
     return importlib.import_module(f"{PACKAGE}.modules.{name}")
 
 
+@cache
 def documented(name: str) -> dict[str, Any]:
     """The module's documentation with its fragments merged in, as ansible-doc does it."""
     doc = parse_yaml(module(name).DOCUMENTATION)
@@ -49,6 +50,7 @@ def documented(name: str) -> dict[str, Any]:
     return {**doc, "options": options, "attributes": attributes}
 
 
+@cache
 def spec(name: str) -> dict[str, Any]:
     """The options that ``main()`` passes to Ansible."""
     seen: list[ArgumentSpec] = []
@@ -82,31 +84,33 @@ def reported(option: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_documentation_agrees_with_the_options(name: str) -> None:
-    written = {key: reported(option) for key, option in documented(name)["options"].items()}
-    assert written == {key: reported(option) for key, option in spec(name).items()}
+def test_the_documentation_agrees_with_the_options() -> None:
+    for name in NAMES:
+        written = {key: reported(option) for key, option in documented(name)["options"].items()}
+        options = {key: reported(option) for key, option in spec(name).items()}
+        require_none(
+            f"{name}: {key}: documented {written.get(key)}, in the spec {options.get(key)}"
+            for key in written.keys() | options.keys()
+            if written.get(key) != options.get(key)
+        )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_examples_use_only_options_that_exist(name: str) -> None:
-    for task in parse_yaml(module(name).EXAMPLES):
-        for key, options in task.items():
-            if key.startswith("switchback.kafka_dr.") and key.rsplit(".", 1)[1] == name:
-                assert set(options) <= set(spec(name)), task["name"]
+def test_the_examples_use_only_options_that_exist() -> None:
+    require_none(
+        f"{name}: {task['name']}: {key}"
+        for name in NAMES
+        for task in parse_yaml(module(name).EXAMPLES)
+        for key in set(task.get(f"switchback.kafka_dr.{name}") or ()) - set(spec(name))
+    )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_check_mode_is_documented_and_supported(name: str) -> None:
-    check = documented(name)["attributes"]["check_mode"]
-    assert check["support"] == "full" or (check["support"] == "partial" and check["details"])
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_results_of_a_module_are_documented(name: str) -> None:
-    rows = parse_yaml(module(name).RETURN)
-    assert rows
-    assert all({"description", "returned", "type"} <= set(row) for row in rows.values())
+def test_check_mode_and_results_are_documented() -> None:
+    for name in NAMES:
+        check = documented(name)["attributes"]["check_mode"]
+        assert check["support"] == "full" or (check["support"] == "partial" and check["details"]), name
+        rows = parse_yaml(module(name).RETURN)
+        assert rows, name
+        assert all({"description", "returned", "type"} <= set(row) for row in rows.values()), name
 
 
 def _needed(options: dict[str, Any]) -> dict[str, Any]:

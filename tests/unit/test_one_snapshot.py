@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -37,8 +36,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observat
     flow_in,
     groups_in,
 )
+from repository import files, read
 
-ROLES = Path(__file__).parents[2] / "roles"
 A, B, C = Partition("T", 0), Partition("T", 1), Partition("T", 2)
 RUNS = {"source": PartState("source", "P->B.source", "RUNNING", ("RUNNING",))}
 
@@ -143,7 +142,7 @@ def test_an_unreachable_flow_is_unknown_no_matter_what_its_logs_show() -> None:
 
 def test_a_partial_observation_is_only_shown_to_people() -> None:
     """A playbook that continues with the observation gets an error instead."""
-    users = [path.name for path in ROLES.rglob("*.yml") if re.search(r"^ +partial:", path.read_text(), re.MULTILINE)]
+    users = [path.name for path in files("roles/**/*.yml") if re.search(r"^ +partial:", read(path), re.MULTILINE)]
     assert users == ["observe_status.yml"]
 
 

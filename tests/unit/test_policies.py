@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import POLICIES, Naming, naming_of
+from repository import ROOT, name, product, read, require_none
 
-ROOT = Path(__file__).resolve().parents[2]
 NAMES = ROOT / "plugins" / "module_utils" / "_core" / "names.py"
 
 
@@ -50,12 +49,7 @@ def test_no_code_outside_the_classes_asks_which_policy_a_pair_has() -> None:
         'policy in ("identity",)',
     ):
         assert asks.search(text)
-    files = [
-        path
-        for folder in ("plugins", "roles", "playbooks")
-        for path in sorted((ROOT / folder).rglob("*"))
-        # The lab is not a part of the product.
-        if path.suffix in (".py", ".yml", ".j2") and "lab" not in path.relative_to(ROOT).parts
-    ]
-    assert NAMES in files
-    assert [str(path.relative_to(ROOT)) for path in files if asks.search(path.read_text(encoding="utf-8"))] == []
+    # The lab is not a part of the product.
+    checked = [path for path in product() if "lab" not in path.relative_to(ROOT).parts]
+    assert NAMES in checked
+    require_none(name(path) for path in checked if asks.search(read(path)))

@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -23,9 +22,9 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.readiness import workflow
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.readiness.request import ReadinessRequest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.rehearsal import removal
-from yamls import load_yaml
+from repository import ROOT, document
 
-ROLE = Path(__file__).resolve().parents[2] / "roles" / "rehearsal" / "tasks"
+ROLE = ROOT / "roles" / "rehearsal" / "tasks"
 CLUSTERS = {"P": {"bootstrap_servers": "p:9092"}, "B": {"bootstrap_servers": "b:9092"}}
 REHEARSED: dict[str, Any] = {"type": "continuous", "back": False, "from": "P", "to": "B", "outcome": "completed"}
 REHEARSED |= {"verdict": "PROVEN", "cutover_s": 9.0, "writes_s": 5.5, "reads_s": 6.1}
@@ -153,7 +152,7 @@ def test_a_rehearsal_is_predicted_by_the_stored_ones_of_its_pair() -> None:
 
 def test_the_role_passes_the_stored_rehearsals_and_stores_its_own() -> None:
     def given(module: str, file: str) -> dict[str, Any]:
-        (found,) = [task for task in tasks_of(load_yaml(ROLE / file)) if f"switchback.kafka_dr.{module}" in task]
+        (found,) = [task for task in tasks_of(document(ROLE / file)) if f"switchback.kafka_dr.{module}" in task]
         return {**found[f"switchback.kafka_dr.{module}"], "register": found.get("register")}
 
     observed, written = given("dr_rehearsal_info", "main.yml")["register"], given("dr_report", "end.yml")

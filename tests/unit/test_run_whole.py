@@ -17,27 +17,23 @@ from ansible.errors import AnsibleFilterError
 from ansible.module_utils.common.collections import ImmutableDict
 
 from ansible_collections.switchback.kafka_dr.plugins.filter.pair import run_whole
-from yamls import load_yaml
+from repository import ROOT, document, files, name, read, require_none
 
-ROOT = Path(__file__).resolve().parents[2]
-PLAYBOOKS = sorted(path.stem for path in (ROOT / "playbooks").glob("*.yml"))
 IMPORTED = "ansible.builtin.import_playbook"
 LINE = "This playbook must run whole. Start it without --tags, --skip-tags, --start-at-task and --limit."
 
 
-@pytest.mark.parametrize("playbook", PLAYBOOKS)
-def test_every_play_has_a_guard_that_no_tag_can_skip(playbook: str) -> None:
-    plays = [play for play in load_yaml(ROOT / "playbooks" / f"{playbook}.yml") if IMPORTED not in play]
-    assert plays
-    for play in plays:
-        assert "| switchback.kafka_dr.run_whole }}" in play["hosts"]
+def test_every_play_has_a_guard_that_no_tag_can_skip() -> None:
+    for playbook in files("playbooks/*.yml"):
+        plays = [play for play in document(playbook) if IMPORTED not in play]
+        assert plays, playbook
+        assert all("| switchback.kafka_dr.run_whole }}" in play["hosts"] for play in plays), playbook
 
 
 def test_no_task_has_a_tag_that_molecule_skips() -> None:
-    files = [*(ROOT / "playbooks").glob("*.yml"), *(ROOT / "roles").glob("*/*/**/*.yml")]
-    assert files
-    for tasks in files:
-        assert "notest" not in tasks.read_text(), tasks
+    tasks = files("playbooks/*.yml", "roles/*/*/**/*.yml")
+    assert tasks
+    require_none(name(path) for path in tasks if "notest" in read(path))
 
 
 def given(monkeypatch: pytest.MonkeyPatch, **options: Any) -> None:
@@ -78,6 +74,7 @@ def test_a_partial_run_is_refused(monkeypatch: pytest.MonkeyPatch, options: dict
         run_whole("controller")
 
 
+@pytest.mark.playbook
 @pytest.mark.parametrize(
     ("playbook", "options"),
     [

@@ -6,12 +6,10 @@
 from __future__ import annotations
 
 import os
-import re
 import signal
 import subprocess
 import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,9 +17,9 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.brokers import describe_cluster
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+from repository import files, name, product, read
 from starting_broker import StartingBroker, starting_broker
 
-ROOT = Path(__file__).parents[2]
 # In a process of its own, which must survive 200 answers without a broker, or 40 late ones.
 CLIENT = """
 import sys
@@ -124,10 +122,5 @@ def test_what_only_the_description_has_is_asked_in_a_process_of_its_own(monkeypa
 
 def test_no_other_code_describes_the_cluster() -> None:
     """Not even in the lab: a crash of its process would leave brokers running."""
-    found = {
-        str(path.relative_to(ROOT))
-        for folder in ("plugins", "roles", "playbooks", "spark")
-        for path in (ROOT / folder).rglob("*.py")
-        if re.search(r"\.describe_cluster\(", path.read_text(encoding="utf-8"))
-    }
-    assert found == {"plugins/module_utils/_kafka/brokers.py"}
+    found = [name(path) for path in [*product(), *files("spark/**/*.py")] if ".describe_cluster(" in read(path)]
+    assert found == ["plugins/module_utils/_kafka/brokers.py"]

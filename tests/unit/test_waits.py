@@ -15,7 +15,6 @@ import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -48,8 +47,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kubernetes.ap
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.flows import FlowObservation
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.listing import FlowList, Listing
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._srm.planning import DesiredLists, Step
+from repository import files, name, nodes, read, tree
 
-ROOT = Path(__file__).parents[2]
 PACKAGE = "ansible_collections.switchback.kafka_dr.plugins."
 BOUNDS = Bounds(30.0, 1.0, 20.0)
 MARK = "injected"
@@ -801,11 +800,10 @@ def waits_in_source() -> set[str]:
                 yield f"{path}:{'.'.join(inner)}"
             yield from search(child, path, inner)
 
-    for file in sorted((ROOT / "plugins").rglob("*.py")):
-        found += search(ast.parse(file.read_text()), str(file.relative_to(ROOT / "plugins")), ())
-    return {
-        name if found[:at].count(name) == 0 else f"{name} {found[:at].count(name) + 1}" for at, name in enumerate(found)
-    }
+    for file in files("plugins/**/*.py"):
+        if "wait_until(" in read(file):
+            found += search(tree(file), name(file).removeprefix("plugins/"), ())
+    return {one if found[:at].count(one) == 0 else f"{one} {found[:at].count(one) + 1}" for at, one in enumerate(found)}
 
 
 #: The port that a probe tries first: no request is sent.
@@ -832,12 +830,12 @@ PAUSES = {
 
 def test_no_other_loop_waits() -> None:
     sleeping = set()
-    for file in (ROOT / "plugins").rglob("*.py"):
-        calls = (node for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Call))
+    for file in files("plugins/**/*.py"):
+        calls = (node for node in (nodes(file) if "sleep" in read(file) else ()) if isinstance(node, ast.Call))
         if any(
             isinstance(call.func, (ast.Name, ast.Attribute)) and "sleep" in ast.unparse(call.func) for call in calls
         ):
-            sleeping.add(str(file.relative_to(ROOT / "plugins")))
+            sleeping.add(name(file).removeprefix("plugins/"))
     # `_http.py` repeats one request within its time-out, with the same definition of retriable.
     assert sleeping == PAUSES | {"module_utils/_http.py"}
 

@@ -19,6 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from effort import share
 from kafka_dr_audit import level1, level2, verdict
 from kafka_dr_audit.brokers import TopicDescription
 from kafka_dr_audit.chunks import Chunker, Chunks, mixed
@@ -197,7 +198,7 @@ def healthy(draw: st.DrawFn, most: int = 300) -> World:
     return World(list(range(start, count)), out, start)
 
 
-@settings(max_examples=400)
+@settings(max_examples=share(400))
 @given(healthy())
 def test_a_healthy_pair_raises_no_alarm(world: World) -> None:
     found = audited(world)
@@ -208,7 +209,7 @@ def test_a_healthy_pair_raises_no_alarm(world: World) -> None:
         assert kinds(found).get("DUPLICATE", 0) == sum(known.values()) - len(known)
 
 
-@settings(max_examples=50)
+@settings(max_examples=share(50))
 @given(st.integers(SMALL + 1, 3 * SMALL), st.integers(0, SMALL // 2))
 def test_a_flow_that_replicated_everything_again_is_refuted(count: int, new: int) -> None:
     """R33: the second pass begins at the first record and continues with new records."""
@@ -218,7 +219,7 @@ def test_a_flow_that_replicated_everything_again_is_refuted(count: int, new: int
     assert f"{count} second copies" in str(found["classes"])
 
 
-@settings(max_examples=200)
+@settings(max_examples=share(200))
 @given(healthy(), st.sets(st.integers(0, 299), max_size=80), st.data())
 def test_records_without_a_timestamp_are_reported_as_such(world: World, untimed: set[int], data: st.DataObject) -> None:
     """They are neither altered nor lost, with or without resends.
@@ -244,7 +245,7 @@ def test_records_without_a_timestamp_are_reported_as_such(world: World, untimed:
         ), world
 
 
-@settings(max_examples=150)
+@settings(max_examples=share(150))
 @given(st.integers(1, 200), st.sets(st.integers(0, 199), max_size=60), st.sets(st.integers(0, 199), max_size=4))
 def test_a_changed_timestamp_that_should_have_been_kept_is_altered(
     count: int, untimed: set[int], wrong: set[int]
@@ -256,7 +257,7 @@ def test_a_changed_timestamp_that_should_have_been_kept_is_altered(
     assert found["verdict"] == ("REFUTED" if wrong else "PROVEN")
 
 
-@settings(max_examples=400)
+@settings(max_examples=share(400))
 @given(healthy(), st.sets(st.integers(0, 299), min_size=1, max_size=6))
 def test_every_record_without_a_copy_is_lost(world: World, gone: set[int]) -> None:
     lost = gone & set(world.left)
@@ -269,7 +270,7 @@ def test_every_record_without_a_copy_is_lost(world: World, gone: set[int]) -> No
     assert found["verdict"] == ("REFUTED" if lost else "PROVEN")
 
 
-@settings(max_examples=300)
+@settings(max_examples=share(300))
 @given(healthy(), st.data())
 def test_a_foreign_record_is_found(world: World, data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(world.right)))
@@ -280,7 +281,7 @@ def test_a_foreign_record_is_found(world: World, data: st.DataObject) -> None:
     assert found["verdict"] == "REFUTED", found["classes"]
 
 
-@settings(max_examples=600)
+@settings(max_examples=share(600))
 @given(healthy(), st.data())
 def test_an_offset_is_reported_to_skip_exactly_if_counting_agrees(world: World, data: st.DataObject) -> None:
     world.left, world.start = list(range(max(world.right) + 1)), 0
@@ -303,7 +304,7 @@ def test_an_offset_is_reported_to_skip_exactly_if_counting_agrees(world: World, 
         assert later == goes_on or not set(world.right[goes_on:later]) & set(world.left[:stands]), (world, judged)
 
 
-@settings(max_examples=300)
+@settings(max_examples=share(300))
 @given(healthy(), st.data())
 def test_an_offset_in_the_reverse_direction_is_reported_to_skip_exactly_if_counting_agrees(
     world: World, data: st.DataObject
@@ -325,7 +326,7 @@ def test_an_offset_in_the_reverse_direction_is_reported_to_skip_exactly_if_count
     assert (judged["verdict"] == "SKIP") == bool(skipped), (world, judged)
 
 
-@settings(max_examples=200)
+@settings(max_examples=share(200))
 @given(healthy(), st.sets(st.integers(0, 299), max_size=4), st.integers(8, 80))
 def test_a_small_budget_never_turns_damage_into_a_proof(world: World, gone: set[int], budget: int) -> None:
     lost = gone & set(world.left)
@@ -383,7 +384,7 @@ def since_the_cut(draw: st.DrawFn) -> tuple[World, int, set[int], int]:
     return World(list(range(count)), right, cut=1), again, new, len(equal)
 
 
-@settings(max_examples=400)
+@settings(max_examples=share(400))
 @given(since_the_cut())
 def test_only_the_flow_wrote_since_the_cut_exactly_if_no_record_is_left_over(
     drawn: tuple[World, int, set[int], int],
@@ -399,7 +400,7 @@ def test_only_the_flow_wrote_since_the_cut_exactly_if_no_record_is_left_over(
         assert found["verdict"] == ("UNKNOWN" if again or equal else "PROVEN"), found
 
 
-@settings(max_examples=100)
+@settings(max_examples=share(100))
 @given(st.integers(1, 60), st.integers(1, 200), st.integers(1, 100), st.sampled_from([400_000, 16]))
 def test_what_the_source_deleted_before_the_cut_hides_no_record_after_it(
     count: int, deleted: int, foreign: int, budget: int
@@ -414,7 +415,7 @@ def test_what_the_source_deleted_before_the_cut_hides_no_record_after_it(
     assert audited(World(log, log, deleted, cut=deleted + 1))["written_by_flow"]["verdict"] == "PROVEN"
 
 
-@settings(max_examples=100)
+@settings(max_examples=share(100))
 @given(since_the_cut(), st.sampled_from([None, 0]))
 def test_without_stored_progress_nothing_is_known_to_be_the_flows(
     drawn: tuple[World, int, set[int], int], stored: int | None
@@ -428,7 +429,7 @@ def test_without_stored_progress_nothing_is_known_to_be_the_flows(
         assert audited(world)["written_by_flow"]["verdict"] == "UNKNOWN"
 
 
-@settings(max_examples=200)
+@settings(max_examples=share(200))
 @given(since_the_cut(), st.integers(8, 80))
 def test_a_small_budget_never_proves_that_only_the_flow_wrote(
     drawn: tuple[World, int, set[int], int], budget: int

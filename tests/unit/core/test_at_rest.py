@@ -215,4 +215,4 @@ def test_random_mixtures_are_proven_only_if_all_agree_and_refuted_by_one_differe
             world["fences"][0]["changes"] = []
             drawn = [one for one in drawn if one[1] is not REFUTES["the fence is open"][0]]
         wanted = {1: "REFUTED", 2: "UNKNOWN", 3: "PROVEN"}[min([kind for kind, _change in drawn], default=3)]
-        assert judged(world)["verdict"] == wanted, seed
+        assert judge_at_rest(**world)["verdict"] == wanted, seed

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from collections import Counter
 from dataclasses import dataclass, field
@@ -33,9 +32,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import bound_cuts
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import Record, digested
+from effort import share
 
 KEY = Partition("T", 0)
-COUNT = max(500, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) // 4)
+COUNT = share(5_000, least=500)
 
 
 @dataclass

@@ -52,9 +52,10 @@ from ansible_collections.switchback.kafka_dr.tests.unit.core.tenure_worlds impor
     committed_offsets,
     world,
 )
+from effort import share
 
 # A fifth of the worlds of test_tenure_worlds, because every record is hashed here.
-COUNT = max(100, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) * 3 // 100)
+COUNT = share(600, least=100)
 FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
 EACH = 6
 WIDTHS = copies._WIDTHS

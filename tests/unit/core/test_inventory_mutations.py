@@ -40,9 +40,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resource
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import number
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.values import file_mode, heap_bytes
+from effort import share
 
 SEED = int(os.environ.get("KAFKA_DR_SEED") or random.SystemRandom().randrange(1, 10**6))
-MUTATIONS = int(os.environ.get("KAFKA_DR_MUTATIONS") or 800)
+MUTATIONS = int(os.environ.get("KAFKA_DR_MUTATIONS") or share(800))
 
 SECURE = {
     "security.protocol": "SASL_SSL",

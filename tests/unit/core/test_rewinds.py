@@ -9,8 +9,9 @@ import random
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.rewinds import Rewind, open_rewind
+from effort import share
 
-WORLDS = 20_000
+WORLDS = share(20_000, least=200)
 
 
 def sync(upstream: int, downstream: int) -> OffsetSync:

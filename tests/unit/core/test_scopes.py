@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState, Member
@@ -13,8 +12,9 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resource
     out_of_scope,
     scope_problems,
 )
+from effort import share
 
-WORLDS = int(os.environ.get("KAFKA_DR_WORLDS", "2000"))
+WORLDS = share(2_000, least=200)
 TOPICS = ["Payments", "Orders", "Fees", "P.Payments", "P.Orders", "P.Fees"]
 PLACE = ("narrow", "B")
 

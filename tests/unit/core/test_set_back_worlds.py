@@ -37,8 +37,9 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topic_ids import CheckpointsEnd
 from ansible_collections.switchback.kafka_dr.tests.unit.core import tenure_worlds, worlds
 from ansible_collections.switchback.kafka_dr.tests.unit.core.tenure_worlds import KEY, GroupHistory, group_history
+from effort import share
 
-COUNT = max(200, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) // 5)
+COUNT = share(4_000, least=200)
 FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
 
 

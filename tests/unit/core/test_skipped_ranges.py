@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 
 import pytest
@@ -27,8 +26,9 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import Data, World, world
+from effort import share
 
-COUNT = int(os.environ.get("KAFKA_DR_WORLDS", "20000")) // 4
+COUNT = share(5_000, least=100)
 BLURRED = {
     "identical",
     "periodic",

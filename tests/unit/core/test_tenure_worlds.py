@@ -38,9 +38,10 @@ from ansible_collections.switchback.kafka_dr.tests.unit.core.tenure_worlds impor
     committed_offsets,
     world,
 )
+from effort import share
 
 # As in test_translation_worlds. The normal run has 3,000 worlds: each holds several tenures, and all are checked.
-COUNT = max(100, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) * 3 // 20)
+COUNT = share(3_000, least=100)
 FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
 EACH = 4
 

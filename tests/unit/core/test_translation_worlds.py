@@ -38,9 +38,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     reverse,
 )
 from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import BAD_RULES, World, clamped, world
+from effort import share
 
 # KAFKA_DR_WORLDS=1000000 searches for rare failures; KAFKA_DR_WORLD_SEED selects other worlds.
-COUNT = int(os.environ.get("KAFKA_DR_WORLDS", "20000"))
+COUNT = share(20_000)
 FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
 # Worlds in which the mapping is one to one: every record is unique and still exists.
 BLURRED = frozenset(

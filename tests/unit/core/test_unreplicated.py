@@ -45,9 +45,10 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import unreplicated as module
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.flows import FlowObservation
+from effort import share
 
 # As in test_translation_worlds. The normal run has 5,000 worlds.
-COUNT = max(500, int(os.environ.get("KAFKA_DR_WORLDS", "20000")) // 4)
+COUNT = share(5_000, least=500)
 FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
 KEY = Partition("t", 0)
 

@@ -6,17 +6,14 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.plugin_utils import local_run
-from yamls import load_yaml
+from repository import ROOT, document, files, modules, name, nodes, read, require_none
 
-ROOT = Path(__file__).resolve().parents[2]
 CODE = ("plugins", "roles", "spark", "tests", "molecule", "playbooks")
 HEADER = (
     "# Copyright (c) ",
@@ -27,21 +24,12 @@ PRIVATE = "Private to this collection: may change in any release."
 
 
 def load(path: str) -> Any:
-    return load_yaml(ROOT / path)
+    return document(ROOT / path)
 
 
-def files(suffix: str, *folders: str) -> list[Path]:
+def code(suffix: str) -> list[Path]:
     """The files, without empty ones: `ansible-test sanity` requires each __init__.py in plugins to be empty."""
-    found = (path for folder in folders for path in (ROOT / folder).rglob(f"*{suffix}"))
-    return sorted(path for path in found if path.is_file() and path.stat().st_size)
-
-
-def name(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
-
-
-def modules() -> set[str]:
-    return {path.stem for path in files(".py", "plugins/modules")} - {"__init__"}
+    return [path for path in files(*(f"{folder}/**/*{suffix}" for folder in CODE)) if read(path)]
 
 
 def groups() -> dict[str, list[str]]:
@@ -50,21 +38,21 @@ def groups() -> dict[str, list[str]]:
 
 
 def test_the_group_all_has_exactly_the_modules() -> None:
-    assert set(groups()["all"]) == modules()
+    assert set(groups()["all"]) == set(modules())
 
 
 def test_exactly_the_modules_are_routed_to_the_action_plugin() -> None:
     """A module without a route is packed, sent and compiled in each task while applications are stopped."""
-    (action,) = files(".py", "plugins/action")
+    (action,) = (path for path in files("plugins/action/*.py") if read(path))
     route = {"action_plugin": f"switchback.kafka_dr.{action.stem}"}
     assert load("meta/runtime.yml")["plugin_routing"] == {"modules": dict.fromkeys(modules(), route)}
     assert action.stem in modules(), "ansible-test wants a module of the action plugin's name"
-    assert "plugin_utils.local_run import ActionModule" in action.read_text(encoding="utf-8")
+    assert "plugin_utils.local_run import ActionModule" in read(action)
 
 
 def test_only_modules_have_progress_lines() -> None:
     """A renamed module would lose its progress lines without an error."""
-    assert set(local_run._PROGRESS) <= modules()
+    assert set(local_run._PROGRESS) <= set(modules())
 
 
 def test_every_module_is_in_the_group_of_its_subsystem() -> None:
@@ -73,15 +61,14 @@ def test_every_module_is_in_the_group_of_its_subsystem() -> None:
 
 
 def test_the_page_of_modules_names_every_module() -> None:
-    text = (ROOT / "docs" / "modules.md").read_text(encoding="utf-8")
-    assert [module for module in sorted(modules()) if f"`{module}`" not in text] == []
+    text = read(ROOT / "docs" / "modules.md")
+    assert [module for module in modules() if f"`{module}`" not in text] == []
 
 
 def test_the_page_of_modules_lists_internal_modules_separately() -> None:
     """A user must see which modules may change in any release."""
-    page = (ROOT / "docs" / "modules.md").read_text(encoding="utf-8")
-    public, internal = page.split("## Internal steps")
-    steps = {path.stem for path in files(".py", "plugins/modules") if "(internal step)\n" in path.read_text("utf-8")}
+    public, internal = read(ROOT / "docs" / "modules.md").split("## Internal steps")
+    steps = {path.stem for path in files("plugins/modules/*.py") if "(internal step)\n" in read(path)}
     assert "dr_flows" in steps
     assert {module for module in modules() if f"`{module}`" in internal} == steps
     assert [module for module in sorted(steps) if f"`{module}`" in public] == []
@@ -101,7 +88,7 @@ def test_galaxy_describes_this_collection() -> None:
 
 
 def lines(path: str) -> list[str]:
-    return (ROOT / path).read_text(encoding="utf-8").splitlines()
+    return read(ROOT / path).splitlines()
 
 
 def locked(path: str) -> list[str]:
@@ -125,38 +112,25 @@ def test_the_runtime_requirements_are_a_part_of_all_requirements() -> None:
     assert set(locked("requirements-run.txt")) <= set(locked("requirements.txt"))
 
 
-@pytest.mark.parametrize("path", files(".py", *CODE), ids=name)
-def test_a_python_file_starts_with_copyright_and_licence(path: Path) -> None:
-    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#!")]
-    assert [line.startswith(start) for line, start in zip(lines, HEADER, strict=False)] == [True] * 3
+def test_every_file_of_code_states_its_licence() -> None:
+    def licensed(path: Path) -> bool:
+        head = [line for line in read(path).splitlines()[:5] if not line.startswith("#!")]
+        return path.suffix == ".sh" or all(line.startswith(start) for line, start in zip(head, HEADER, strict=False))
+
+    require_none(name(path) for path in code(".py") + code(".sh") if not licensed(path) or HEADER[2] not in read(path))
 
 
-@pytest.mark.parametrize("path", files(".sh", *CODE), ids=name)
-def test_a_shell_script_names_its_licence(path: Path) -> None:
-    assert HEADER[2] in path.read_text(encoding="utf-8").splitlines()[:5]
-
-
-@pytest.mark.parametrize("path", files(".py", "plugins/module_utils"), ids=name)
-def test_a_module_util_states_that_it_is_private(path: Path) -> None:
-    assert PRIVATE in path.read_text(encoding="utf-8")
-
-
-def nodes(folder: str) -> Iterator[tuple[str, ast.AST]]:
-    for path in files(".py", folder):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            yield name(path), node
-
-
-def classes(folder: str) -> list[str]:
-    return [node.name for _path, node in nodes(folder) if isinstance(node, ast.ClassDef)]
-
-
-def test_each_class_of_the_audit_has_a_name_of_its_own() -> None:
-    found = Counter(classes("spark") + classes("plugins/module_utils"))
-    assert [one for one in classes("spark") if found[one] > 1] == []
+def test_a_module_util_states_that_it_is_private() -> None:
+    require_none(
+        name(path) for path in files("plugins/module_utils/**/*.py") if read(path) and PRIVATE not in read(path)
+    )
 
 
 def test_the_audit_never_calls_id() -> None:
     """An `id()` used as a key outlives its object, so the object itself must be the key."""
-    calls = [(path, node.func) for path, node in nodes("spark") if isinstance(node, ast.Call)]
-    assert [path for path, called in calls if isinstance(called, ast.Name) and called.id == "id"] == []
+    require_none(
+        f"{name(path)}:{node.lineno}"
+        for path in files("spark/**/*.py")
+        for node in nodes(path)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "id"
+    )

@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
+from repository import ROOT, name, read, require_none
 
-ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "correctness.md"
 PLACES = (
     "docs",
@@ -27,8 +27,8 @@ PLACES = (
 )
 SUFFIXES = {".py", ".yml", ".md", ".j2"}
 CITATION = re.compile(r"\bR(\d+)\b")
-TEST = re.compile(r"^def (test_\w+)\(", re.MULTILINE)
-SECTIONS = dict(re.findall(r"^### R(\d+) .*?\n(.*?)(?=^##|\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL))
+TEST = re.compile(r"^ *def (test_\w+)\(", re.MULTILINE)
+SECTIONS = dict(re.findall(r"^### R(\d+) .*?\n(.*?)(?=^##|\Z)", read(PAGE), re.MULTILINE | re.DOTALL))
 
 
 def files() -> list[Path]:
@@ -44,55 +44,55 @@ def files() -> list[Path]:
     ]
 
 
-def test_every_cited_rule_exists() -> None:
-    unknown = {
-        f"{path.relative_to(ROOT)}: R{number}"
-        for path in files()
-        for number in CITATION.findall(path.read_text())
-        if number not in SECTIONS
-    }
-    assert not unknown
-
-
 @cache
 def citations() -> dict[str, set[str]]:
-    """Return the top folders of the files that cite a rule, by its number."""
+    """The files that cite a rule, by its number."""
     found: dict[str, set[str]] = {}
     for path in files():
-        for number in CITATION.findall(path.read_text()):
-            found.setdefault(number, set()).add(path.relative_to(ROOT).parts[0])
+        for number in CITATION.findall(read(path)):
+            found.setdefault(number, set()).add(name(path))
     return found
 
 
-@pytest.mark.parametrize("number", SECTIONS)
-def test_each_rule_is_cited_by_code_and_by_a_test(number: str) -> None:
-    citing = citations()[number]
-    assert citing & {"plugins", "roles", "playbooks", "spark", "Makefile"}
-    assert citing & {"tests", "molecule"}
+def test_every_cited_rule_exists() -> None:
+    require_none(f"R{number}: {path}" for number in citations().keys() - SECTIONS for path in citations()[number])
+
+
+def test_each_rule_is_cited_by_code_and_by_a_test() -> None:
+    for places in (("plugins/", "roles/", "playbooks/", "spark/", "Makefile"), ("tests/", "molecule/")):
+        require_none(
+            f"R{number} is not cited below {', '.join(places)}"
+            for number in SECTIONS
+            if not any(path.startswith(places) for path in citations().get(number, ()))
+        )
 
 
 def test_rules_are_numbered_without_a_gap() -> None:
     assert list(SECTIONS) == [str(number) for number in range(1, len(SECTIONS) + 1)]
 
 
-@pytest.mark.parametrize("number", SECTIONS)
-def test_each_rule_has_a_counterexample_and_names_files_that_exist(number: str) -> None:
-    text = SECTIONS[number]
-    assert "- Counterexample:" in text
+def test_each_rule_has_a_counterexample_and_names_files_that_exist() -> None:
+    require_none(f"R{number}: {fault}" for number, text in SECTIONS.items() for fault in faults(text))
+
+
+def faults(text: str) -> Iterator[str]:
+    if "- Counterexample:" not in text:
+        yield "no counterexample"
     enforced, tested = text.split("- Code: ")[1].split("Tests: ")
     for part in (enforced, tested):
         paths = re.findall(r"`([^`]+)`", part)
-        assert paths
-        assert [path for path in paths if not (ROOT / path).exists()] == []
+        yield from (f"{path} does not exist" for path in paths if not (ROOT / path).exists())
+        if not paths:
+            yield f"no file in: {part}"
 
 
 def test_each_of_the_first_rules_has_a_state_that_makes_its_premise_false_and_something_that_makes_the_state() -> None:
     """What a row names exists: a file, a test, or a trip of the chaos."""
-    table = PAGE.read_text().split("### States that make a premise false")[1]
+    table = read(PAGE).split("### States that make a premise false")[1]
     rows = re.findall(r"^\| R(\d+) \| (.+?) \| (.+) \|$", table, re.MULTILINE)
     assert [number for number, *_texts in rows] == [str(number) for number in range(1, 36)]
-    tests = {name for path in (ROOT / "tests").rglob("test_*.py") for name in TEST.findall(path.read_text())}
-    chaos = (ROOT / "tests" / "chaos" / "__main__.py").read_text()
+    tests = {name for path in (ROOT / "tests").rglob("test_*.py") for name in TEST.findall(read(path))}
+    chaos = read(ROOT / "tests" / "chaos" / "__main__.py")
     for number, state, made_by in rows:
         assert state
         names = re.findall(r"`([^`]+)`", made_by)

@@ -17,26 +17,22 @@ from jinja2.nativetypes import NativeEnvironment
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.version import VERSION
-from awx_project import PROJECT, ROOT, Unsafe, configuration, injected, questions, templates
-from yamls import load_yaml, parse_yaml
+from awx_project import PROJECT, Unsafe, configuration, injected, questions, templates
+from repository import ROOT, document, files, read, require_none
+from yamls import parse_yaml
 
 # These start and stop processes of the machine that they run on. In AWX that is the container of one job.
 LEFT_OUT = {"demo", "lab_up", "lab_down"}
 READS_ONLY = {"status", "readiness", "verify", "support_bundle", "discover"}
-PLAYBOOKS = sorted({path.stem for path in (ROOT / "playbooks").glob("*.yml")} - LEFT_OUT)
+PLAYBOOKS = sorted({path.stem for path in files("playbooks/*.yml")} - LEFT_OUT)
 CONFIGURATION = configuration()
 TYPES = {kind["name"]: kind for kind in CONFIGURATION["controller_credential_types"]}
 INVENTORIES = sorted((PROJECT / "inventories").iterdir())
 NAME = itemgetter("name")
-SURVEYS = [
-    pytest.param(one["name"], question, id=f"{one['name']}: {question['variable']}")
-    for one in (*CONFIGURATION["controller_templates"], *CONFIGURATION["controller_workflows"])
-    for question in questions(one)
-]
 
 
 def options() -> dict[str, dict[str, Any]]:
-    specs = load_yaml(ROOT / "roles/kafka_dr/meta/argument_specs.yml")["argument_specs"]
+    specs = document(ROOT / "roles/kafka_dr/meta/argument_specs.yml")["argument_specs"]
     found: dict[str, dict[str, Any]] = specs["main"]["options"]
     return found
 
@@ -49,7 +45,7 @@ def names(what: str) -> set[str]:
 
 
 def test_the_project_asks_for_the_collection_of_this_major_version() -> None:
-    (asked,) = load_yaml(PROJECT / "collections" / "requirements.yml")["collections"]
+    (asked,) = document(PROJECT / "collections" / "requirements.yml")["collections"]
     major = VERSION.split(".", maxsplit=1)[0]
     assert asked == {"name": "switchback.kafka_dr", "version": f">={major}.0.0,<{int(major) + 1}.0.0"}
 
@@ -61,27 +57,21 @@ def test_every_playbook_has_a_wrapper_and_a_template_and_there_are_no_others() -
 
 
 @pytest.mark.parametrize("playbook", PLAYBOOKS)
-def test_a_wrapper_imports_the_playbook_of_its_name(playbook: str) -> None:
-    (play,) = load_yaml(PROJECT / "playbooks" / f"{playbook}.yml")
+def test_a_wrapper_and_a_template_start_the_playbook_of_their_name(playbook: str) -> None:
+    (play,) = document(PROJECT / "playbooks" / f"{playbook}.yml")
     assert play["ansible.builtin.import_playbook"] == f"switchback.kafka_dr.{playbook}"
-    assert play["name"] == load_yaml(ROOT / "playbooks" / f"{playbook}.yml")[0]["name"]
-
-
-@pytest.mark.parametrize("playbook", PLAYBOOKS)
-def test_a_template_offers_check_and_diff_and_only_takes_survey_variables(playbook: str) -> None:
+    assert play["name"] == document(ROOT / "playbooks" / f"{playbook}.yml")[0]["name"]
     template = templates()[playbook]
     assert template["name"] == f"{CONFIGURATION['setup_name']} {playbook}"
     assert (PROJECT / template["playbook"]).is_file()
+    # It offers check and diff, and only takes variables of its survey.
     assert template["ask_job_type_on_launch"] is template["ask_diff_mode_on_launch"] is True
     assert template["allow_simultaneous"] is False
     assert not template.get("ask_variables_on_launch")
     assert set(template["extra_vars"]) <= set(options())
     assert template["survey_enabled"] == bool(questions(template))
-
-
-@pytest.mark.parametrize("playbook", PLAYBOOKS)
-def test_every_template_that_may_write_needs_a_confirmation_without_a_default(playbook: str) -> None:
-    asked = [one for one in questions(templates()[playbook]) if one["variable"] == "kafka_dr_confirm"]
+    # What may write needs a confirmation without a default.
+    asked = [one for one in questions(template) if one["variable"] == "kafka_dr_confirm"]
     assert len(asked) == (playbook not in READS_ONLY)
     assert all(one["required"] and "default" not in one for one in asked)
 
@@ -97,18 +87,20 @@ def test_templates_only_name_objects_that_are_loaded_before_them() -> None:
 # ---- surveys
 
 
-@pytest.mark.parametrize(("_template", "question"), SURVEYS)
-def test_a_question_agrees_with_the_argument_spec(_template: str, question: dict[str, Any]) -> None:
-    option = options()[question["variable"]]
-    choices = option.get("choices", ["true", "false"] if option["type"] == "bool" else None)
-    assert question.get("choices") == choices
-    if question["required"]:
-        assert "default" not in question
-    else:
-        assert question.get("default") == as_answer(option)
-    assert question["type"] == (
-        "multiplechoice" if choices else {"float": "integer", "str": "text", "list": "text"}[option["type"]]
+def test_a_question_agrees_with_the_argument_spec() -> None:
+    require_none(
+        f"{one['name']}: {question['variable']}"
+        for one in (*CONFIGURATION["controller_templates"], *CONFIGURATION["controller_workflows"])
+        for question in questions(one)
+        if not agrees(question, options()[question["variable"]])
     )
+
+
+def agrees(question: dict[str, Any], option: dict[str, Any]) -> bool:
+    choices = option.get("choices", ["true", "false"] if option["type"] == "bool" else None)
+    kind = "multiplechoice" if choices else {"float": "integer", "str": "text", "list": "text"}[option["type"]]
+    default = "default" not in question if question["required"] else question.get("default") == as_answer(option)
+    return bool(question.get("choices") == choices and question["type"] == kind and default)
 
 
 def as_answer(option: dict[str, Any]) -> Any:
@@ -175,9 +167,12 @@ def test_numbers_and_booleans_may_be_text() -> None:
     Roles convert them; modules do so by their own specs.
     """
     typed = {name for name, one in options().items() if one["type"] in ("bool", "float", "int", "list")}
-    files = [path for what in ("tasks", "vars") for path in (ROOT / "roles").glob(f"*/{what}/*.yml")]
     found = {
-        (path, name) for path in files for one in expressions(load_yaml(path)) for name in judged(one) if name in typed
+        (path, name)
+        for path in files("roles/*/tasks/*.yml", "roles/*/vars/*.yml")
+        for one in expressions(document(path))
+        for name in judged(one)
+        if name in typed
     }
     assert found == set()
     assert set(judged(Environment().parse("{{ 1 if not kafka_dr_audit else 2 }}"))) == {"kafka_dr_audit"}
@@ -204,7 +199,7 @@ def given(kind: dict[str, Any]) -> dict[str, str]:
 
 
 def test_each_variable_that_a_credential_gives_is_used_by_an_inventory_and_none_is_missing() -> None:
-    wanted = {name for path in INVENTORIES for name in used(load_yaml(path / "group_vars/all/kafka_dr.yml"))}
+    wanted = {name for path in INVENTORIES for name in used(document(path / "group_vars/all/kafka_dr.yml"))}
     assert wanted == {name for kind in TYPES.values() for name in kind["injectors"]["extra_vars"]}
 
 
@@ -221,13 +216,13 @@ def test_an_example_inventory_is_valid_with_the_credentials_of_its_engine(path: 
             return [rendered(item) for item in value]
         return environment.from_string(value).render(known) if isinstance(value, str) else value
 
-    variables = load_yaml(path / "group_vars/all/kafka_dr.yml")
+    variables = document(path / "group_vars/all/kafka_dr.yml")
     pair = derive_pair({name.removeprefix("kafka_dr_"): rendered(value) for name, value in variables.items()})
     assert pair["engine"] == path.name
     # Without it, a run would accept any server that answers at that address.
     assert all(cluster["cluster_id"] for cluster in pair["clusters"].values())
     assert [pair["home"], pair["away"]] == [CONFIGURATION["setup_home"], CONFIGURATION["setup_away"]]
-    groups = load_yaml(path / "hosts.yml")["all"]["children"]
+    groups = document(path / "hosts.yml")["all"]["children"]
     assert {client["hosts"] for client in pair["clients"]} <= set(groups)
     assert {site["host"] for site in pair["srm"].values()} <= set(groups.get("srm", {}).get("hosts", {}))
 
@@ -332,9 +327,9 @@ def test_readiness_and_a_checkpoint_for_each_cluster_are_scheduled() -> None:
 
 def test_the_next_job_accepts_everything_that_a_job_passes_on() -> None:
     """AWX passes artifacts to later jobs as extra variables, no matter what their surveys ask for."""
-    handed = {name for path in (ROOT / "roles").glob("*/tasks/*.yml") for name in stats(load_yaml(path))}
+    handed = {name for path in files("roles/*/tasks/*.yml") for name in stats(document(path))}
     assert handed >= {"kafka_dr_verdict", "kafka_dr_ready_controlled"}
-    variables = load_yaml(PROJECT / "inventories/connect/group_vars/all/kafka_dr.yml") | dict.fromkeys(handed, "YES")
+    variables = document(PROJECT / "inventories/connect/group_vars/all/kafka_dr.yml") | dict.fromkeys(handed, "YES")
     variables["kafka_dr_fence_logins"] = {}
     derive_pair({name.removeprefix("kafka_dr_"): value for name, value in variables.items()})
 
@@ -343,7 +338,7 @@ def test_the_next_job_accepts_everything_that_a_job_passes_on() -> None:
 
 
 def test_the_guide_only_names_existing_objects() -> None:
-    text = (ROOT / "docs" / "awx.md").read_text(encoding="utf-8")
+    text = read(ROOT / "docs" / "awx.md")
     paths = set(re.findall(r"(?:awx|tests|extensions)/[\w./-]*\w", text))
     assert paths >= {"awx/load.yml", "awx/vars/controller.yml"}
     assert [path for path in sorted(paths) if not (ROOT / path).exists()] == []

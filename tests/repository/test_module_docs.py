@@ -8,16 +8,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from import_closure import closure
+from repository import ROOT, modules, nodes, read, require_none
 from yamls import parse_yaml
 
-ROOT = Path(__file__).resolve().parents[2]
-NAMES = sorted(path.stem for path in ROOT.glob("plugins/modules/*.py") if path.stem != "__init__")
+NAMES = modules()
 TYPES: dict[str, type | tuple[type, ...]] = {
     "str": str,
     "bool": bool,
@@ -31,11 +30,12 @@ REFERENCE = re.compile(r"\b(O|RV)\(([^)=]+)(?:=[^)]*)?\)")
 GUARD = "module_utils/_pair/journal/guard.py"
 
 
+@cache
 def texts(path: Path) -> dict[str, str]:
     """The texts that a file assigns to names, at its top level or in a class."""
     return {
         str(getattr(node.targets[0], "id", "")): str(node.value.value)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        for node in nodes(path)
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant)
     }
 
@@ -54,6 +54,7 @@ def parts(name: str) -> list[str]:
     return found
 
 
+@cache
 def documentation(name: str) -> dict[str, Any]:
     """The documentation of a module with the lists and options of its fragments."""
     found: dict[str, Any] = {"options": {}, "requirements": [], "notes": [], "seealso": []}
@@ -63,6 +64,7 @@ def documentation(name: str) -> dict[str, Any]:
     return found
 
 
+@cache
 def returned(name: str) -> dict[str, Any]:
     found: dict[str, Any] = parse_yaml(module_texts(name)["RETURN"])
     return found
@@ -71,20 +73,20 @@ def returned(name: str) -> dict[str, Any]:
 # ---- samples
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_return_value_has_a_sample_of_its_type(name: str) -> None:
-    for key, value in returned(name).items():
-        assert "sample" in value, key
-        assert isinstance(value["sample"], TYPES[value["type"]]), key
-        assert value["type"] == "bool" or not isinstance(value["sample"], bool), key
+def test_every_return_value_has_a_sample_of_its_type_with_documented_keys() -> None:
+    require_none(
+        f"{name}: {key}"
+        for name in NAMES
+        for key, value in returned(name).items()
+        if "sample" not in value or not fits(value["sample"], value)
+    )
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_sample_has_only_documented_keys(name: str) -> None:
-    for key, value in returned(name).items():
-        if "contains" in value:
-            rows = value["sample"] if value["type"] == "list" else [value["sample"]]
-            assert [set(row) - set(value["contains"]) for row in rows] == [set()] * len(rows), key
+def fits(sample: Any, value: dict[str, Any]) -> bool:
+    if not isinstance(sample, TYPES[value["type"]]) or (isinstance(sample, bool) and value["type"] != "bool"):
+        return False
+    rows = sample if isinstance(sample, list) else [sample]
+    return "contains" not in value or all(set(row) <= set(value["contains"]) for row in rows)
 
 
 # ---- references
@@ -101,18 +103,20 @@ def references(name: str) -> Iterator[tuple[str, str]]:
         yield from REFERENCE.findall(text)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_reference_names_an_option_or_a_return_value_that_exists(name: str) -> None:
-    unknown = []
-    for kind, reference in references(name):
-        module, _hash, place = reference.rpartition("#module:")
-        if reference.startswith("ignore:"):
-            continue
-        about = module.removeprefix("switchback.kafka_dr.") or name
-        tree, inner = (documentation(about)["options"], "suboptions") if kind == "O" else (returned(about), "contains")
-        if re.sub(r"\[[^]]*\]", "", place or reference) not in set(paths(tree, inner)):
-            unknown.append(f"{kind}({reference})")
-    assert unknown == []
+def exists(name: str, kind: str, reference: str) -> bool:
+    module, _hash, place = reference.rpartition("#module:")
+    about = module.removeprefix("switchback.kafka_dr.") or name
+    tree, inner = (documentation(about)["options"], "suboptions") if kind == "O" else (returned(about), "contains")
+    return re.sub(r"\[[^]]*\]", "", place or reference) in set(paths(tree, inner))
+
+
+def test_every_reference_names_an_option_or_a_return_value_that_exists() -> None:
+    require_none(
+        f"{name}: {kind}({reference})"
+        for name in NAMES
+        for kind, reference in references(name)
+        if not reference.startswith("ignore:") and not exists(name, kind, reference)
+    )
 
 
 # ---- requirements
@@ -122,17 +126,19 @@ def library(name: str) -> list[str]:
     return [text for text in documentation(name)["requirements"] if text.startswith("confluent-kafka")]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_module_names_the_kafka_library_exactly_if_it_needs_it(name: str) -> None:
+def needs_library(name: str) -> bool:
     # dr_guard_info has nothing but the guard.
     without = () if name == "dr_guard_info" else (GUARD,)
-    needs = any(path.startswith("module_utils/_kafka/") for path in closure(name, without))
-    assert len(library(name)) == needs
+    return any(path.startswith("module_utils/_kafka/") for path in closure(name, without))
+
+
+def test_a_module_names_the_kafka_library_exactly_if_it_needs_it() -> None:
+    require_none(name for name in NAMES if len(library(name)) != needs_library(name))
 
 
 def test_the_versions_of_the_kafka_library_are_those_of_the_requirements() -> None:
-    wanted = (ROOT / "meta" / "ee-requirements.txt").read_text(encoding="utf-8").splitlines()[-1]
-    tested = re.search(r"^confluent-kafka==(\S+)$", (ROOT / "requirements-run.in").read_text(encoding="utf-8"), re.M)
+    wanted = read(ROOT / "meta" / "ee-requirements.txt").splitlines()[-1]
+    tested = re.search(r"^confluent-kafka==(\S+)$", read(ROOT / "requirements-run.in"), re.M)
     assert tested is not None
     text = library("kafka_topic")[0]
     assert text.startswith(f"{wanted} (")
@@ -142,29 +148,28 @@ def test_the_versions_of_the_kafka_library_are_those_of_the_requirements() -> No
 # ---- neighbours and callers
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_module_names_its_neighbours(name: str) -> None:
-    neighbours = [one["module"] for one in documentation(name)["seealso"] if "module" in one]
-    ours = [one.removeprefix("switchback.kafka_dr.") for one in neighbours if one.startswith("switchback.kafka_dr.")]
-    assert ours
-    assert set(ours) <= set(NAMES) - {name}
+def neighbours(name: str) -> set[str]:
+    named = [one["module"] for one in documentation(name)["seealso"] if "module" in one]
+    return {one.removeprefix("switchback.kafka_dr.") for one in named if one.startswith("switchback.kafka_dr.")}
+
+
+def test_a_module_names_its_neighbours() -> None:
+    require_none(name for name in NAMES if not neighbours(name) or neighbours(name) - (set(NAMES) - {name}))
 
 
 def internal(name: str) -> bool:
     return bool(documentation(name)["short_description"].endswith("(internal step)"))
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if internal(name)])
-def test_an_internal_module_says_so_and_names_tasks_that_call_it(name: str) -> None:
-    found = documentation(name)
-    assert [note for note in found["notes"] if note.startswith("This module is internal")]
-    files = re.findall(r"C\((roles/\w+/tasks/\w+\.yml)\)", " ".join(found["description"]))
-    assert files
-    for file in files:
-        assert f"switchback.kafka_dr.{name}:" in (ROOT / file).read_text(encoding="utf-8"), file
+def test_an_internal_module_says_so_and_names_tasks_that_call_it() -> None:
+    for name in filter(internal, NAMES):
+        found = documentation(name)
+        assert [note for note in found["notes"] if note.startswith("This module is internal")], name
+        files = re.findall(r"C\((roles/\w+/tasks/\w+\.yml)\)", " ".join(found["description"]))
+        assert files, name
+        require_none(f"{name}: {file}" for file in files if f"switchback.kafka_dr.{name}:" not in read(ROOT / file))
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if not internal(name)])
-def test_an_example_of_a_public_module_needs_no_variable_of_the_roles(name: str) -> None:
+def test_an_example_of_a_public_module_needs_no_variable_of_the_roles() -> None:
     used = r"\{\{[^}]*?\b_?(?:kafka_dr_pair|kafka_dr_guard|kafka_dr_clusters)\b"
-    assert re.findall(used, module_texts(name)["EXAMPLES"]) == []
+    require_none(name for name in NAMES if not internal(name) and re.search(used, module_texts(name)["EXAMPLES"]))

@@ -9,9 +9,8 @@ import json
 import shutil
 from pathlib import Path
 
-import pytest
-
-from recipes import ROOT, CollectionCopy, steps
+from recipes import CollectionCopy, steps
+from repository import ROOT, require_none
 
 MODULE_UTILS = "plugins/module_utils"
 TOY = ROOT / "tests" / "unit" / "engines" / "third" / "toy"
@@ -100,11 +99,8 @@ def test_a_readiness_check_needs_a_fact_a_row_and_its_observation(tmp_path: Path
     ]
 
 
-@pytest.mark.parametrize(
-    "recipe",
-    ["A module", "An engine", "A readiness check", "A way to control applications", "A phase"],
-)
-def test_each_file_that_a_recipe_names_exists(recipe: str) -> None:
+def test_each_file_that_a_recipe_names_exists() -> None:
     folders = (ROOT, ROOT / MODULE_UTILS, ROOT / "plugins")
-    names = [name for step in steps(recipe) for name in step if "/" in name and "NAME" not in name]
-    assert [name for name in names if not any((folder / name).exists() for folder in folders)] == []
+    for recipe in ("A module", "An engine", "A readiness check", "A way to control applications", "A phase"):
+        names = [name for step in steps(recipe) for name in step if "/" in name and "NAME" not in name]
+        require_none(f"{recipe}: {name}" for name in names if not any((folder / name).exists() for folder in folders))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +16,11 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from error_catalogue import COMPOSED, PAGE, PASSED_ON, entries, page
-from yamls import load_yaml, parse_yaml
+from repository import ROOT, document, files, modules, name, require_none, tree
+from repository import read as read_file
+from yamls import parse_yaml
 
-ROOT = Path(__file__).resolve().parents[2]
-PAGES = [
-    page
-    for places in ("*.md", "docs/**/*.md", "roles/*/*.md", "spark/*.md", "molecule/*.md", "extensions/**/*.md")
-    for page in sorted(ROOT.glob(places))
-]
+PAGES = files("*.md", "docs/**/*.md", "roles/*/*.md", "spark/*.md", "molecule/*.md", "extensions/**/*.md")
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(?:#([^)]*))?\)")
 # Places where a page has words in place of a value, and the values they mean.
 WORDS: dict[str, tuple[str, Any]] = {
@@ -41,37 +39,36 @@ WORDS: dict[str, tuple[str, Any]] = {
 }
 
 
-def name(path: Path) -> str:
-    return path.relative_to(ROOT).as_posix()
-
-
 def read(place: str) -> str:
-    return (ROOT / place).read_text(encoding="utf-8")
+    return read_file(ROOT / place)
 
 
 def without_code(text: str) -> str:
     return re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
 
 
+@cache
 def anchors(path: Path) -> set[str]:
     """The anchors that a repository host and MkDocs create: lower case, no punctuation, hyphens for spaces."""
-    heads = re.findall(r"^#+ (.+)$", without_code(path.read_text(encoding="utf-8")), re.MULTILINE)
+    heads = re.findall(r"^#+ (.+)$", without_code(read_file(path)), re.MULTILINE)
     return {re.sub(r"[^\w -]", "", head.lower()).strip().replace(" ", "-") for head in heads}
 
 
-@pytest.mark.parametrize("path", PAGES, ids=name)
-def test_the_links_of_a_page_point_to_files_and_headings_of_the_repository(path: Path) -> None:
-    broken = []
-    for target, anchor in LINK.findall(without_code(path.read_text(encoding="utf-8"))):
+def test_the_links_of_a_page_point_to_files_and_headings_of_the_repository() -> None:
+    assert ROOT / "docs" / "procedures" / "README.md" in PAGES
+    require_none(f"{name(path)}: {link}" for path in PAGES for link in broken(path))
+
+
+def broken(path: Path) -> Iterator[str]:
+    for target, anchor in LINK.findall(without_code(read_file(path))):
         there = (path.parent / target).resolve() if target else path
         if not there.exists() or (anchor and anchor not in anchors(there)):
-            broken.append(f"{target}#{anchor}")
-    assert broken == []
+            yield f"{target}#{anchor}"
 
 
 def test_every_playbook_is_described_among_the_procedures() -> None:
-    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("**/*.md"))
-    playbooks = {path.stem for path in ROOT.glob("playbooks/*.yml")} - {"demo", "lab_up", "lab_down"}
+    text = "".join(map(read_file, files("docs/**/*.md")))
+    playbooks = {path.stem for path in files("playbooks/*.yml")} - {"demo", "lab_up", "lab_down"}
     overview = read("docs/procedures/README.md") + read("docs/procedures/rehearse.md")
     assert [each for each in sorted(playbooks) if f"`{each}`" not in overview and f".{each} " not in overview] == []
     assert [each for each in sorted(playbooks) if f"ansible-playbook switchback.kafka_dr.{each} -i" not in text] == []
@@ -81,9 +78,8 @@ def test_every_playbook_is_described_among_the_procedures() -> None:
 
 
 def inventory_options() -> dict[str, dict[str, Any]]:
-    found: dict[str, dict[str, Any]] = parse_yaml(read("roles/kafka_dr/meta/argument_specs.yml"))["argument_specs"][
-        "main"
-    ]["options"]
+    specs = document(ROOT / "roles/kafka_dr/meta/argument_specs.yml")["argument_specs"]
+    found: dict[str, dict[str, Any]] = specs["main"]["options"]
     return found
 
 
@@ -94,13 +90,18 @@ def default_column() -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("variable", sorted(inventory_options()))
-def test_the_inventory_reference_and_the_argument_specs_have_the_same_defaults(variable: str) -> None:
-    reported, default = default_column()[variable], inventory_options()[variable].get("default")
-    if variable in WORDS:
-        assert (reported, default) == WORDS[variable]
-    else:
-        assert (parse_yaml(reported.strip("`")) if reported else None) == (default if default != "" else None)
+def test_the_inventory_reference_and_the_argument_specs_have_the_same_variables_and_defaults() -> None:
+    column = default_column()
+    assert set(column) == set(inventory_options())
+
+    def agrees(variable: str, default: Any) -> bool:
+        reported = column[variable]
+        if variable in WORDS:
+            return (reported, default) == WORDS[variable]
+        return (parse_yaml(reported.strip("`")) if reported else None) == (default if default != "" else None)
+
+    defaults = {variable: option.get("default") for variable, option in inventory_options().items()}
+    require_none(f"{variable}: {default!r}" for variable, default in defaults.items() if not agrees(variable, default))
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/inventory.md", "docs/kubernetes.md"])
@@ -116,7 +117,7 @@ def test_the_inventory_of_a_page_is_valid(page: str) -> None:
 
 
 def test_the_page_of_error_codes_is_what_the_generator_writes() -> None:
-    assert PAGE.read_text(encoding="utf-8") == page(), "docs/error-codes.md differs: run `make error-codes`"
+    assert read_file(PAGE) == page(), "docs/error-codes.md differs: run `make error-codes`"
 
 
 def test_the_catalogue_has_every_way_in_which_a_code_is_chosen() -> None:
@@ -153,28 +154,28 @@ def undescribed(options: dict[str, Any], inner: str, prefix: str = "") -> Iterat
         yield from undescribed(option.get(inner) or {}, inner, f"{prefix}{key}.")
 
 
-ENTRIES = [
-    (path.parents[1].name, entry)
-    for path in sorted(ROOT.glob("roles/*/meta/argument_specs.yml"))
-    for entry in load_yaml(path)["argument_specs"]
-]
+@cache
+def entry_points() -> dict[tuple[str, str], dict[str, Any]]:
+    """The argument specs, by role and entry point."""
+    return {
+        (path.parents[1].name, entry): spec
+        for path in files("roles/*/meta/argument_specs.yml")
+        for entry, spec in document(path)["argument_specs"].items()
+    }
 
 
-@pytest.mark.parametrize(("role", "entry"), ENTRIES)
-def test_an_entry_point_of_a_role_is_described_with_all_its_options(role: str, entry: str) -> None:
-    spec = parse_yaml(read(f"roles/{role}/meta/argument_specs.yml"))["argument_specs"][entry]
-    assert spec["short_description"]
-    assert spec["description"]
-    assert list(undescribed(spec.get("options", {}), "options")) == []
+def test_an_entry_point_of_a_role_is_described_with_all_its_options() -> None:
+    for (role, entry), spec in entry_points().items():
+        require_none(f"{role} {entry}: {key}" for key in ("short_description", "description") if not spec[key])
+        require_none(f"{role} {entry}: {option}" for option in undescribed(spec.get("options", {}), "options"))
 
 
 def entered() -> set[tuple[str, str]]:
     """The role and entry point of each include, in playbooks and between roles."""
     found = set()
-    for path in [*ROOT.glob("playbooks/*.yml"), *ROOT.glob("roles/*/tasks/*.yml")]:
+    for path in files("playbooks/*.yml", "roles/*/tasks/*.yml"):
         for role, entry in re.findall(
-            r"name: switchback\.kafka_dr\.(\w+)\n(?: +(?:public: \w+|tasks_from: (\w+))\n)*",
-            path.read_text(encoding="utf-8"),
+            r"name: switchback\.kafka_dr\.(\w+)\n(?: +(?:public: \w+|tasks_from: (\w+))\n)*", read_file(path)
         ):
             found.add((role, entry or "main"))
     return found
@@ -182,23 +183,22 @@ def entered() -> set[tuple[str, str]]:
 
 def test_every_entry_point_that_a_playbook_or_role_uses_is_documented() -> None:
     assert ("replication", "status") in entered()
-    assert sorted(entered() - set(ENTRIES)) == []
+    assert sorted(entered() - set(entry_points())) == []
 
 
-@pytest.mark.parametrize("path", sorted(ROOT.glob("plugins/filter/*.yml")), ids=name)
-def test_a_filter_is_documented_with_an_example_and_its_result(path: Path) -> None:
-    found = load_yaml(path)
-    assert found["DOCUMENTATION"]["name"] == path.stem
-    assert found["DOCUMENTATION"]["short_description"]
-    assert list(undescribed(found["DOCUMENTATION"].get("options", {}), "suboptions")) == []
-    assert found["EXAMPLES"]
-    assert found["RETURN"]
+def test_a_filter_is_documented_with_an_example_and_its_result() -> None:
+    for path in files("plugins/filter/*.yml"):
+        found = document(path)
+        assert found["DOCUMENTATION"]["name"] == path.stem
+        assert found["DOCUMENTATION"]["short_description"], path
+        assert list(undescribed(found["DOCUMENTATION"].get("options", {}), "suboptions")) == [], path
+        assert found["EXAMPLES"], path
+        assert found["RETURN"], path
 
 
 def documentation(path: Path) -> dict[str, str]:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
     found = {}
-    for node in tree.body:
+    for node in tree(path).body:
         if (
             isinstance(node, ast.Assign)
             and isinstance(node.targets[0], ast.Name)
@@ -208,14 +208,11 @@ def documentation(path: Path) -> dict[str, str]:
     return found
 
 
-MODULES = [path for path in sorted(ROOT.glob("plugins/modules/*.py")) if path.stem != "__init__"]
-
-
-@pytest.mark.parametrize("path", MODULES, ids=name)
-def test_a_module_is_documented_with_examples_and_all_return_values(path: Path) -> None:
+def test_a_module_is_documented_with_examples_and_all_return_values() -> None:
     """A sanity test (validate-modules) checks that options and specs agree."""
-    texts = documentation(path)
-    doc = parse_yaml(texts["DOCUMENTATION"])
-    assert list(undescribed(doc.get("options", {}), "suboptions")) == []
-    assert [task for task in parse_yaml(texts["EXAMPLES"]) if f"switchback.kafka_dr.{path.stem}" in task]
-    assert list(undescribed(parse_yaml(texts["RETURN"]), "contains")) == []
+    for module in modules():
+        texts = documentation(ROOT / "plugins" / "modules" / f"{module}.py")
+        doc, results = parse_yaml(texts["DOCUMENTATION"]), parse_yaml(texts["RETURN"])
+        require_none(f"{module}: {option}" for option in undescribed(doc.get("options", {}), "suboptions"))
+        require_none(f"{module}: {value}" for value in undescribed(results, "contains"))
+        assert [task for task in parse_yaml(texts["EXAMPLES"]) if f"switchback.kafka_dr.{module}" in task], module

@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
-PROGRAMS = Path(__file__).resolve().parents[3] / "roles" / "lab" / "files"
+from repository import files
 
 
 def test_no_file_has_the_name_of_a_module_that_python_needs() -> None:
     """Python puts the folder that it runs on its path first. ``operator.py`` there ended the start of ``pathlib``."""
-    names = {path.stem for path in PROGRAMS.glob("*/*.py")}
+    names = {path.stem for path in files("roles/lab/files/*/*.py")}
     # Python imports its own site before it changes its path.
     assert (names - {"site"}) & sys.stdlib_module_names == set()

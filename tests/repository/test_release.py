@@ -15,19 +15,18 @@ import pytest
 from pre_commit.clientlib import load_config
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.version import VERSION
-from yamls import load_yaml
+from repository import ROOT, document, files, name, read, require_none
 
-ROOT = Path(__file__).resolve().parents[2]
 # How a page names the version: the tarball, or the release that it describes.
 REPORTED = re.compile(r"switchback-kafka_dr-(\d+\.\d+\.\d+)\.tar\.gz|\brelease (\d+\.\d+\.\d+)\b", re.IGNORECASE)
-FRAGMENTS = sorted((ROOT / "changelogs" / "fragments").glob("*.yml"))
-PAGES = sorted([ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *(ROOT / "docs").rglob("*.md")])
+FRAGMENTS = files("changelogs/fragments/*.yml")
+PAGES = files("README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md")
 PLAYBOOK = re.compile(r"ansible-playbook switchback\.kafka_dr\.([a-z_]+)")
 SHORT = re.compile(r"^version_added: *\"?([0-9.]+)\"?$", re.MULTILINE)
 
 
 def load(path: str) -> Any:
-    return load_yaml(ROOT / path)
+    return document(ROOT / path)
 
 
 def number(version: str) -> tuple[int, ...]:
@@ -35,7 +34,7 @@ def number(version: str) -> tuple[int, ...]:
 
 
 def targets() -> set[str]:
-    return set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    return set(re.findall(r"^([a-z-]+):", read(ROOT / "Makefile"), re.MULTILINE))
 
 
 def releases() -> list[str]:
@@ -44,20 +43,22 @@ def releases() -> list[str]:
 
 def test_galaxy_and_modules_and_the_newest_release_of_the_changelog_have_one_version() -> None:
     assert load("galaxy.yml")["version"] == VERSION == releases()[-1]
-    assert f"\n## v{VERSION}\n" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").replace("\\.", ".")
+    assert f"\n## v{VERSION}\n" in read(ROOT / "CHANGELOG.md").replace("\\.", ".")
 
 
-@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_a_page_names_no_other_version(path: Path) -> None:
-    reported = {one or other for one, other in REPORTED.findall(path.read_text(encoding="utf-8"))}
-    assert reported <= {VERSION}
+def test_a_page_names_no_other_version() -> None:
+    require_none(
+        f"{name(path)}: {one or other}"
+        for path in PAGES
+        for one, other in REPORTED.findall(read(path))
+        if (one or other) != VERSION
+    )
 
 
 def test_plugins_were_added_in_existing_releases() -> None:
-    files = [*(ROOT / "plugins" / "modules").glob("*.py"), *(ROOT / "plugins" / "filter").glob("*.yml")]
     reported = {
-        path.name: SHORT.findall(path.read_text(encoding="utf-8").replace("  version_added", "version_added"))
-        for path in files
+        path.name: SHORT.findall(read(path).replace("  version_added", "version_added"))
+        for path in files("plugins/modules/*.py", "plugins/filter/*.yml")
     }
     assert {name: versions for name, versions in reported.items() if not set(versions) & set(releases())} == {}
 
@@ -91,7 +92,7 @@ def test_no_sanity_ignore_file_exists() -> None:
 
 def test_hooks_are_local_and_run_tools_of_the_environment_or_targets_of_the_makefile() -> None:
     """`load_config` is the function that `pre-commit validate-config` calls."""
-    pinned = {line.split("==")[0] for line in (ROOT / "requirements.in").read_text().splitlines() if "==" in line}
+    pinned = {line.split("==")[0] for line in read(ROOT / "requirements.in").splitlines() if "==" in line}
     config = load_config(str(ROOT / ".pre-commit-config.yaml"))
     assert {repo["repo"] for repo in config["repos"]} == {"local"}
     hooks = [hook for repo in config["repos"] for hook in repo["hooks"]]
@@ -119,7 +120,7 @@ def test_galaxy_links_to_homepage_documentation_issues_and_repository() -> None:
     [".github/workflows/test.yml", ".ci/run", ".github/pull_request_template.md", ".devcontainer/devcontainer.json"],
 )
 def test_ci_templates_and_devcontainer_call_targets_that_exist(path: str) -> None:
-    called = set(re.findall(r"""(?:^|[\s`"])make ([a-z-]+)""", (ROOT / path).read_text(), re.MULTILINE))
+    called = set(re.findall(r"""(?:^|[\s`"])make ([a-z-]+)""", read(ROOT / path), re.MULTILINE))
     assert called
     assert called - targets() == set()
 
@@ -131,7 +132,7 @@ def test_ci_runs_files_that_exist_and_issue_forms_are_complete() -> None:
     named = {name for path in (ROOT / ".github").rglob("*.y*ml") for name in PLAYBOOK.findall(path.read_text())}
     assert named == {"support_bundle"}
     for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("[!c]*.yml"):
-        assert {"name", "description", "body"} <= set(load_yaml(path)), path.name
+        assert {"name", "description", "body"} <= set(document(path)), path.name
 
 
 def test_the_devcontainer_is_built_from_its_folder() -> None:
@@ -148,26 +149,24 @@ def test_help_lists_every_described_target_once_in_three_groups() -> None:
     listed = {block.splitlines()[0]: [line.split()[0] for line in block.splitlines()[1:]] for block in blocks}
     assert list(listed) == ["try it", "test it", "work on it"]
     shown = [name for names in listed.values() for name in names]
-    described = set(re.findall(r"^([a-z-]+):.*  ## ", (ROOT / "Makefile").read_text(), re.MULTILINE)) - {"help"}
+    described = set(re.findall(r"^([a-z-]+):.*  ## ", read(ROOT / "Makefile"), re.MULTILINE)) - {"help"}
     assert sorted(shown) == sorted(described)
     assert {"demo", "lab-up", "lab-down"} <= set(listed["try it"])
     assert {"test", "check", "unit", "playbooks"} <= set(listed["test it"])
     # Every target that a page names is public.
-    pages = " ".join(path.read_text(encoding="utf-8") for path in PAGES)
+    pages = " ".join(map(read, PAGES))
     called = set(re.findall(r"(?:`|^)make ([a-z-]+)", pages, re.MULTILINE)) & targets()
     assert called - set(shown) - {"help"} == set()
 
 
 def test_a_target_runs_each_test_file() -> None:
     """A whole folder, all files of a folder, or the file by name."""
-    scripts = [ROOT / "Makefile", *(ROOT / "tests" / "support").glob("*.sh")]
-    text = "\n".join(path.read_text() for path in scripts)
+    text = "\n".join(map(read, files("Makefile", "tests/support/*.sh")))
 
     def is_run(path: Path) -> bool:
         folders = [str(parent) for parent in path.parents if len(parent.parts) > 1]
         whole = (rf"(?<![\w/]){re.escape(folder)}(/test_(\*|%)\.py)?(?![\w/*])" for folder in folders)
         return str(path) in text or any(re.search(pattern, text) for pattern in whole)
 
-    files = [path.relative_to(ROOT) for path in (ROOT / "tests").rglob("test_*.py")]
-    assert [str(path) for path in files if not is_run(path)] == []
+    require_none(name(path) for path in files("tests/**/test_*.py") if not is_run(Path(name(path))))
     assert not is_run(Path("tests/docs/test_other.py"))

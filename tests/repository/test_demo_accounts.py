@@ -5,16 +5,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from demo import ACCOUNTS, OPERATOR
-from yamls import load_yaml
-
-ROOT = Path(__file__).resolve().parents[3]
+from repository import ROOT, document, read
 
 
 def test_the_playbook_demo_moves_as_the_operator_whose_rights_it_grants() -> None:
-    plays = load_yaml(ROOT / "playbooks" / "demo.yml")
+    plays = document(ROOT / "playbooks" / "demo.yml")
     imported = [play.get("ansible.builtin.import_playbook") for play in plays]
     granted = imported.index("rights.yml")
     assert plays[granted]["vars"]["kafka_dr_accounts"] == ACCOUNTS
@@ -23,4 +19,4 @@ def test_the_playbook_demo_moves_as_the_operator_whose_rights_it_grants() -> Non
     assert (
         imported.index("enable.yml") < granted < imported.index("failover_cutoff.yml") < imported.index("failback.yml")
     )
-    assert f"'sasl.username': '{OPERATOR}'" in (ROOT / "roles/lab/tasks/demo_operator.yml").read_text()
+    assert f"'sasl.username': '{OPERATOR}'" in read(ROOT / "roles/lab/tasks/demo_operator.yml")

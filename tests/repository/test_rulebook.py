@@ -13,8 +13,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from awx_project import ROOT, questions, templates
-from yamls import load_yaml
+from awx_project import questions, templates
+from repository import ROOT, document, read
 
 RULEBOOK = ROOT / "extensions" / "eda" / "rulebooks" / "readiness_on_lag.yml"
 ALERTS = ROOT / "extensions" / "monitoring" / "prometheus-rules.yml"
@@ -22,7 +22,7 @@ ALERTS = ROOT / "extensions" / "monitoring" / "prometheus-rules.yml"
 
 @pytest.fixture(scope="module")
 def rulebook() -> Any:
-    return load_yaml(RULEBOOK)
+    return document(RULEBOOK)
 
 
 def test_it_is_valid_for_the_rulebook_schema(rulebook: Any) -> None:
@@ -40,7 +40,7 @@ def test_it_reads_one_alert_at_a_time_and_requires_a_token(rulebook: Any) -> Non
 def test_it_starts_the_readiness_job_template_which_needs_no_answer(rulebook: Any) -> None:
     (rule,) = rulebook[0]["rules"]
     job = rule["action"]["run_job_template"]
-    assert set(re.findall(r"{{ (\w+) }}", RULEBOOK.read_text())) == {
+    assert set(re.findall(r"{{ (\w+) }}", read(RULEBOOK))) == {
         "webhook_port",
         "webhook_token",
         "organization",
@@ -53,7 +53,7 @@ def test_it_starts_the_readiness_job_template_which_needs_no_answer(rulebook: An
 
 def test_our_rules_raise_the_alerts_that_it_waits_for(rulebook: Any) -> None:
     (rule,) = rulebook[0]["rules"]
-    groups = load_yaml(ALERTS)["groups"]
+    groups = document(ALERTS)["groups"]
     raised = {one["alert"] for group in groups for one in group["rules"]}
     waited = set(re.findall(r'"(KafkaDr\w+)"', rule["condition"]))
     assert waited

@@ -6,22 +6,21 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
 
+from repository import files, read
 from schemas import faults, schemas
 
-ROOT = Path(__file__).resolve().parents[2]
 # Only programs of this collection read these.
 PRIVATE = {"switchback.kafka_dr/audit-plan/2", "switchback.kafka_dr/salvage/2"}
 
 
 def test_every_schema_of_the_code_is_published_and_no_other() -> None:
-    code = [*(ROOT / "plugins").rglob("*.py"), *(ROOT / "roles").rglob("*.yml"), *(ROOT / "spark").rglob("*.py")]
-    named = {name for path in code for name in re.findall(r"switchback\.kafka_dr/[a-z-]+/\d+", path.read_text())}
+    code = files("plugins/**/*.py", "roles/**/*.yml", "spark/**/*.py")
+    named = {name for path in code for name in re.findall(r"switchback\.kafka_dr/[a-z-]+/\d+", read(path))}
     assert named - PRIVATE == set(schemas())
 
 

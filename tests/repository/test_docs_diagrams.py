@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+from functools import cache
 from xml.etree import ElementTree
 
 import pytest
@@ -14,8 +14,8 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.cutover_types import CUTOVER_TYPES
 from docs_diagrams import IMAGES, ONE_TOPIC, TOPICS, draw, file_name, load, requests, steps
 from docs_machinery import LANES, MESSAGES
+from repository import ROOT, files, read, require_none
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGES = {
     "docs/procedures/failover_cutoff.md": "cutoff",
     "docs/procedures/failback.md": "cutoff",
@@ -36,6 +36,7 @@ def phases_of_the_code() -> dict[str, list[str]]:
     return {name: list(kind.phases) for name, kind in CUTOVER_TYPES.items()}
 
 
+@cache
 def drawn(request: str) -> ElementTree.Element:
     return ElementTree.fromstring(draw(request))
 
@@ -67,38 +68,33 @@ def test_the_sequence_diagram_draws_an_arrow_for_each_message_and_one_point_of_n
 
 @pytest.mark.parametrize(("page", "kind"), PAGES.items())
 def test_the_table_of_a_page_has_the_phases_of_the_code_in_their_order(page: str, kind: str) -> None:
-    reported = re.findall(r"^\| `([a-z_]+)` \|", (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE)
+    reported = re.findall(r"^\| `([a-z_]+)` \|", read(ROOT / page), re.MULTILINE)
     assert [phase for phase in reported if phase in phases_of_the_code()[kind]] == phases_of_the_code()[kind]
 
 
 @pytest.mark.parametrize(("name", "page"), STEPS.items())
 def test_the_steps_of_a_diagram_are_those_of_its_page_in_their_order(name: str, page: str) -> None:
-    text = (ROOT / "docs" / "procedures" / f"{page}.md").read_text(encoding="utf-8")
+    text = read(ROOT / "docs" / "procedures" / f"{page}.md")
     reported = text[text.index(file_name(f"phases {name}")) :]
     places = [re.search(rf"\b{step}\b", reported) for step in list(load()[name])[1:]]
     assert None not in places
     assert [place.start() for place in places if place] == sorted(place.start() for place in places if place)
 
 
-@pytest.mark.parametrize("request_", REQUESTS)
-def test_the_file_of_a_diagram_is_what_the_generator_draws(request_: str) -> None:
-    path = IMAGES / file_name(request_)
-    assert path.is_file(), f"{path.name} is missing: run `make diagrams`"
-    assert path.read_text(encoding="utf-8") == draw(request_), f"{path.name} differs: run `make diagrams`"
+def test_the_file_of_a_diagram_is_what_the_generator_draws() -> None:
+    paths = {request: IMAGES / file_name(request) for request in REQUESTS}
+    differing = [path.name for request, path in paths.items() if not path.is_file() or read(path) != draw(request)]
+    require_none(f"{file} differs: run `make diagrams`" for file in differing)
 
 
 @pytest.mark.parametrize("request_", REQUESTS)
-def test_a_diagram_is_well_formed_names_itself_and_loads_nothing(request_: str) -> None:
-    text = draw(request_)
+def test_a_diagram_is_whole(request_: str) -> None:
+    """It names itself, loads nothing, has a rule for each class, and draws nothing outside the picture."""
+    text, svg = draw(request_), drawn(request_)
     links = re.findall(r"https?:[^\s\")]+", text)
     assert set(links) == {"http://www.w3.org/2000/svg", "https://www.gnu.org/licenses/gpl-3.0.txt"}
     assert not re.search(r"<script|<image|style=|@import|currentColor", text)
-    assert drawn(request_).get("aria-label")
-
-
-@pytest.mark.parametrize("request_", REQUESTS)
-def test_a_diagram_has_a_background_and_a_rule_for_each_class(request_: str) -> None:
-    svg = drawn(request_)
+    assert svg.get("aria-label")
     first = svg.find(f"{SVG}rect")
     assert first is not None
     assert first.get("class") == "back"
@@ -107,27 +103,19 @@ def test_a_diagram_has_a_background_and_a_rule_for_each_class(request_: str) -> 
     # Text of these classes has the style of all text.
     assert {name for name in used if f".{name}" not in style} <= {"note"}
     patterns = {str(element.get("id")) for element in svg.iter() if element.get("id")}
-    assert set(re.findall(r"url\(#([^)]+)\)", draw(request_))) <= patterns
-
-
-@pytest.mark.parametrize("request_", REQUESTS)
-def test_nothing_is_drawn_outside_the_picture(request_: str) -> None:
-    svg = drawn(request_)
+    assert set(re.findall(r"url\(#([^)]+)\)", text)) <= patterns
     _left, _top, width, height = map(float, str(svg.get("viewBox")).split())
     for box in svg.findall(f"{SVG}rect"):
         x, y, w, h = (float(str(box.get(key))) for key in ("x", "y", "width", "height"))
-        assert x >= 0
-        assert y >= 0
-        assert x + w <= width
-        assert y + h <= height
-    for text in svg.findall(f"{SVG}text"):
-        assert 0 <= float(str(text.get("x"))) <= width
-        assert 0 <= float(str(text.get("y"))) <= height
+        assert 0 <= x <= x + w <= width
+        assert 0 <= y <= y + h <= height
+    for words in svg.findall(f"{SVG}text"):
+        assert 0 <= float(str(words.get("x"))) <= width
+        assert 0 <= float(str(words.get("y"))) <= height
 
 
 def test_every_diagram_is_shown_on_a_page() -> None:
-    pages = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-    shown = {image for path in pages for image in IMAGE.findall(path.read_text(encoding="utf-8"))}
+    shown = {image for path in files("*.md", "docs/**/*.md") for image in IMAGE.findall(read(path))}
     assert {file_name(request) for request in REQUESTS} <= shown
     assert shown <= {path.name for path in IMAGES.glob("*.svg")}
 
@@ -183,7 +171,7 @@ def test_a_failback_is_the_cutoff_with_the_clusters_exchanged() -> None:
 
 def tables(page: str) -> list[list[list[str]]]:
     """Return the rows of cells of each table of a page, without its separator row."""
-    blocks = re.findall(r"(?:^\|.*\|\n)+", (ROOT / page).read_text(encoding="utf-8") + "\n", re.MULTILINE)
+    blocks = re.findall(r"(?:^\|.*\|\n)+", read(ROOT / page) + "\n", re.MULTILINE)
     return [
         [
             [cell.strip() for cell in line.strip("|").split("|")]
