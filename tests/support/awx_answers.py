@@ -194,7 +194,7 @@ def check_answers(folder: Path) -> None:
         ("empty", empty, {**inventory, **required}),
         ("all", every, every),
     ):
-        (folder / name).mkdir()
+        (folder / name).mkdir(parents=True)
         found = arrived(folder / name, inventory, [written(answers_of_all(answers), own)])
         assert found == wanted, (name, {key: (found[key], wanted[key]) for key in wanted if found[key] != wanted[key]})
 
@@ -210,7 +210,7 @@ def check_secrets(folder: Path, count: int, seed: int) -> None:
             own = {kind: _filled(kind, secrets, rng) for kind in kinds}
             given[engine].append(own)
             place = folder / f"{engine}{len(given[engine])}"
-            place.mkdir()
+            place.mkdir(parents=True)
             hosts = inventory.setdefault(f"{engine}_pairs", {"hosts": {}})["hosts"]
             hosts[place.name] = _variables(own, place)
     for engine in KINDS:

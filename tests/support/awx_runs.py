@@ -18,7 +18,8 @@ from typing import Any
 
 import ansible_runner
 
-from awx_project import PROJECT, ROOT, inject, kind_of, lacking, launched, merged, templates, written
+from awx_project import PROJECT, ROOT, inject, kind_of, lacking, launched, templates, written
+from lab.lab import Lab
 
 BIN = Path(sys.executable).parent
 # Jobs that need Spark or a lost cluster. tests/playbooks/test_awx_lost.py launches them, tests/runner all others.
@@ -56,6 +57,20 @@ class Job:
         (last,) = (event for event in self.events if event["event"] == "playbook_on_stats")
         found: dict[str, Any] = last["event_data"]
         return found
+
+
+def lab_credentials(lab: Lab) -> dict[str, dict[str, str]]:
+    """The values of the credentials for a lab with logins."""
+    security = lab.paths.security
+    rest = security.rest_client()
+    kafka = {"username": "admin", "password": security.password("admin")}
+    connect = {"username": rest["url_username"], "password": rest["url_password"]}
+    values = {
+        f"Kafka DR {name}": {f"{side}_{key}": text for side in ("home", "away") for key, text in login.items()}
+        for name, login in (("clients", kafka), ("Connect", connect))
+    }
+    values["Kafka DR clients"]["ca"] = security.ca.read_text()
+    return values
 
 
 @dataclass
@@ -97,11 +112,6 @@ class Awx:
     def launch(self, playbook: str, options: str = "", **given: Any) -> Job:
         """Launch a job template with answers to its survey. Raises ``RefusedError`` where AWX answers with HTTP 400."""
         return self.run(playbook, launched(templates()[playbook], given), options)
-
-    def follow(self, playbook: str, handed: Mapping[str, Any], **given: Any) -> Job:
-        """Run a node of a workflow, which gets the artifacts and answers ``handed`` without a question for them."""
-        template = templates()[playbook]
-        return self.run(playbook, merged(template, {**given, **handed}))
 
     def run(self, playbook: str, variables: Mapping[str, Any], options: str = "") -> Job:
         """Run the playbook of a job template with these extra variables."""

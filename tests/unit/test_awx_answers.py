@@ -52,7 +52,7 @@ def test_awx_accepts_an_empty_text_for_a_required_question_without_min() -> None
     assert launched({"survey_spec": {"spec": [question]}, "extra_vars": {}}, {"a": ""}) == {"a": ""}
 
 
-def test_awx_sends_a_default_that_nobody_has_chosen() -> None:
+def test_awx_sends_a_default_without_an_answer() -> None:
     question = {"variable": "a", "type": "text", "required": False, "default": ""}
     assert launched({"survey_spec": {"spec": [question]}, "extra_vars": {}}, {}) == {"a": ""}
 
