@@ -153,10 +153,11 @@ def answer(question: Mapping[str, Any], last: bool = False) -> Any:
     return TOPICS[0] if last else TOPICS[1]
 
 
-def arrived(folder: Path, inventory: Mapping[str, Any], files: Iterable[str]) -> dict[str, Any]:
+def arrived(folder: Path, inventory: Mapping[str, Any], files: Iterable[str], *more: str) -> dict[str, Any]:
     """The value of every variable of a survey after the role has read its input.
 
-    ``inventory``: its variables besides the pair. ``files``: each for ``-e @file``.
+    ``inventory``: its variables besides the pair; ``asked`` lists other variables than those of surveys. ``files``:
+    each for ``-e @file``. ``more``: further options.
     """
     hosts = {"localhost": {"ansible_connection": "local", "ansible_python_interpreter": sys.executable}}
     asked = sorted(asked_for())
@@ -168,7 +169,7 @@ def arrived(folder: Path, inventory: Mapping[str, Any], files: Iterable[str]) ->
     for number, text in enumerate(files):
         (folder / f"extra{number}").write_text(text)
         options += ["-e", f"@{folder / f'extra{number}'}"]
-    return _played(folder, "inventory.json", "show.yml", *options)
+    return _played(folder, "inventory.json", "show.yml", *options, *more)
 
 
 def answers_of_all(given: Mapping[str, Any]) -> dict[str, Any]:

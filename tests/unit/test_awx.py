@@ -18,7 +18,7 @@ from jinja2.nativetypes import NativeEnvironment
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.version import VERSION
-from awx_project import PROJECT, ROOT, Unsafe, configuration, kind_of, lacking, questions, templates
+from awx_project import PROJECT, ROOT, Unsafe, configuration, kind_of, lacking, launched, questions, templates
 from yamls import load_yaml, parse_yaml
 
 # These start and stop processes of the machine that they run on. In AWX that is the container of one job.
@@ -307,10 +307,7 @@ def test_a_workflow_moves_only_after_readiness_and_an_approval(workflow: dict[st
 
 def accepts(template: dict[str, Any], data: dict[str, Any]) -> None:
     """A job started without an operator only takes answers of the survey, and needs the required ones."""
-    asked = {one["variable"]: one for one in questions(template)}
-    assert set(data) <= set(asked)
-    assert {name for name, one in asked.items() if one["required"]} <= set(data)
-    assert all(value in asked[name].get("choices", [value]) for name, value in data.items())
+    assert launched(template, data) == {**template["extra_vars"], **data}
 
 
 def test_schedules_name_templates_that_need_no_operator() -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 from pathlib import Path
@@ -12,9 +13,11 @@ from typing import Any
 
 import pytest
 import yaml
+from ansible.parsing.vault import VaultLib, VaultSecret
 
-from awx_answers import answer, arrived, asked_for, check_answers, check_secrets
+from awx_answers import PAIR, answer, arrived, asked_for, check_answers, check_secrets
 from awx_project import RefusedError, launched, questions, templates, written
+from awx_runs import Awx
 from yamls import load_yaml
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,6 +84,46 @@ def test_a_later_extra_variable_wins_over_an_answer(tmp_path: Path) -> None:
     later = {"kafka_dr_accept_tail": 17, "kafka_dr_reason": "a"}
     with pytest.raises(AssertionError, match="kafka_dr_accept_tail must be of type names, found int 17"):
         arrived(tmp_path, {}, [written({"kafka_dr_accept_tail": "017"}, {}), written(later, {})])
+
+
+def test_a_synchronisation_keeps_what_the_group_all_has_lost(tmp_path: Path) -> None:
+    file = tmp_path / "hosts.yml"
+    file.write_text("all: {hosts: {localhost: {}}, vars: {a: 1, b: 1}}")
+    awx = Awx(tmp_path / "awx", file, {})
+    file.write_text("all: {hosts: {localhost: {}}, vars: {a: 2}}")
+    awx.synchronize()
+    assert json.loads((tmp_path / "awx" / "inventory.json").read_text())["all"]["vars"] == {"a": 2, "b": 1}
+
+
+def vaulted(folder: Path, **passwords: str) -> dict[str, Any]:
+    """The pair of an inventory whose passwords are in an encrypted file. ``passwords``: as YAML."""
+    key = folder / "key"
+    key.write_text("vault password")
+    vault = VaultLib([("default", VaultSecret(b"vault password"))])
+    clusters = {
+        alias: {**cluster, "client": {"security.protocol": "SASL_SSL", "sasl.password": f"{{{{ vault_{alias} }}}}"}}
+        for alias, cluster in zip(("P", "B"), PAIR["kafka_dr_clusters"].values(), strict=True)
+    }
+    inventory = {"asked": ["kafka_dr_pair"], "kafka_dr_home": "P", "kafka_dr_clusters": clusters}
+    file = vault.encrypt("".join(f"vault_{alias}: {text}\n" for alias, text in passwords.items()))
+    inline = "vault_inline: !vault |\n" + "".join(
+        f"  {line}\n" for line in vault.encrypt("0123456").decode().splitlines()
+    )
+    found = arrived(folder, inventory, [file.decode(), inline], "--vault-password-file", str(key))
+    pair: dict[str, Any] = found["kafka_dr_pair"]
+    return pair
+
+
+def test_passwords_in_quotes_and_encrypted_strings_are_texts(tmp_path: Path) -> None:
+    pair = vaulted(tmp_path, P="'0123456'", B="'{{ vault_inline }}'")
+    found = [cluster["client"]["sasl.password"] for cluster in pair["clusters"].values()]
+    assert found == ["0123456", "0123456"]
+
+
+def test_a_password_without_quotes_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match=r'P\.client has the value int for "sasl\.password".* quote it') as refused:
+        vaulted(tmp_path, P="0123456", B="'b'")
+    assert "42798" not in str(refused.value)
 
 
 def test_secrets_reach_the_example_inventories_unchanged(tmp_path: Path) -> None:
