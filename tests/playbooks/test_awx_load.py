@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from awx_acceptance import SHARED, Acceptance, AcceptanceError, Client, load
+from awx_acceptance import OWN, SHARED, Acceptance, AcceptanceError, Client, load
 from awx_api import AwxApi
 from awx_project import configuration
 from scripted import playing
@@ -69,7 +69,17 @@ def test_a_template_is_refused_before_its_project_was_synchronised() -> None:
         assert client.call("POST", "job_templates/", template)["playbook"] == "playbooks/status.yml"
 
 
-def test_what_was_loaded_is_deleted(awx: AwxApi) -> None:
-    Acceptance(Client(awx.url, "token"), "Kafka DR", "P", "B").clean({kind: set() for kind in SHARED})
-    kinds = ("job_templates", "workflow_job_templates", "schedules", "inventories", "projects", "credentials", *SHARED)
-    assert {kind: awx.objects[kind] for kind in kinds} == {kind: {} for kind in kinds}
+def test_what_was_loaded_is_deleted_and_nothing_else() -> None:
+    with playing(AwxApi()) as loaded:
+        client = Client(loaded.url, "token")
+        kept = {
+            kind: client.call("POST", f"{kind}/", {"name": "Kafka DRs"})["id"]
+            for kind in ("inventories", "organizations")
+        }
+        before = {kind: client.ids(kind) for kind in SHARED}
+        loaded.preload(configuration())
+        Acceptance(client, "Kafka DR", "P", "B").clean(before)
+        kinds = {*OWN, *SHARED}
+        assert {kind: set(loaded.objects[kind]) for kind in kinds} == {
+            kind: {kept[kind]} if kind in kept else set() for kind in kinds
+        }

@@ -83,24 +83,35 @@ def test_a_wrong_confirmation_fails_the_job(awx: Awx) -> None:
     assert "Nothing was changed" in job.stdout
 
 
-def test_awx_moves_the_applications_there_and_back_after_approvals(pair: Scenario, awx: Awx) -> None:
+@pytest.fixture(scope="module")
+def acceptance(pair: Scenario, awx: Awx) -> Iterator[Acceptance]:
     """The acceptance test of `make awx`, with an API in memory that runs the jobs here."""
-    pair.start()
-    pair.traffic(500)
-    credentials = {name.removeprefix("Kafka DR "): inputs for name, inputs in awx.credentials.items()}
-    first = len(awx.jobs)
     with playing(AwxApi(awx)) as api:
         api.preload(configuration())
-        acceptance = Acceptance(Client(api.url, "token"), "Kafka DR", "P", "B", pair.reports, "UNKNOWN")
-        acceptance.fill(credentials)
-        acceptance.run()
+        made = Acceptance(Client(api.url, "token"), "Kafka DR", "P", "B", pair.reports, "UNKNOWN")
+        made.fill({name.removeprefix("Kafka DR "): inputs for name, inputs in awx.credentials.items()})
+        yield made
         api.join()
-    jobs = awx.jobs[first:]
-    assert [job.playbook for job in jobs] == [
-        *("enable", "readiness", "readiness", "failover_cutoff", "status", "readiness", "failback", "status")
-    ]
-    assert jobs[0].changed == 0
-    assert jobs[1].artifacts["kafka_dr_ready_controlled"] == "YES"
+
+
+def test_enable_and_readiness_pass_on_what_their_reports_say(pair: Scenario, awx: Awx, acceptance: Acceptance) -> None:
+    pair.start()
+    pair.traffic(500)
+    acceptance.prepare()
+    enabled, ready = awx.jobs[-2:]
+    assert (enabled.playbook, enabled.changed) == ("enable", 0)
+    assert ready.artifacts["kafka_dr_ready_controlled"] == "YES"
+
+
+def test_an_approved_failover_moves_the_applications(pair: Scenario, awx: Awx, acceptance: Acceptance) -> None:
+    acceptance.workflow("approved failover", "failover_cutoff", "B")
+    assert [job.playbook for job in awx.jobs[-3:]] == ["readiness", "failover_cutoff", "status"]
+    pair.traffic(500)
+
+
+def test_an_approved_failback_loses_nothing(pair: Scenario, awx: Awx, acceptance: Acceptance) -> None:
+    acceptance.workflow("approved failback", "failback", "P")
+    assert [job.playbook for job in awx.jobs[-3:]] == ["readiness", "failback", "status"]
     pair.traffic(500)
     pair.stop()
     counted = totals(pair.check())

@@ -98,11 +98,15 @@ class Acceptance:
 
     def run(self) -> None:
         """Set up the pair, and move the applications there and back. Raises at the first difference."""
+        self.prepare()
+        self.workflow("approved failover", "failover_cutoff", self.away)
+        self.workflow("approved failback", "failback", self.home)
+
+    def prepare(self) -> None:
+        """Set up the pair, and check that it could move."""
         self.job("enable", kafka_dr_confirm=self.home)
         ready = self.job("readiness", kafka_dr_ready_require="controlled")
         self._same(ready, "readiness", {f"kafka_dr_ready_{way}": way for way in ("controlled", "disaster")})
-        self.workflow("approved failover", "failover_cutoff", self.away)
-        self.workflow("approved failback", "failback", self.home)
 
     def job(self, playbook: str, **answers: Any) -> dict[str, Any]:
         """Launch a job template, and return the job, which must succeed."""
@@ -229,7 +233,7 @@ def main() -> int:
         sys.stdout.write("==> awx: set AWX_TOKEN and AWX_VARS too, see docs/awx.md\n")
         return 1
     given: dict[str, Any] = yaml.safe_load(Path(variables).read_text(encoding="utf-8"))
-    settings = {"setup_name": "Kafka DR acceptance", "setup_home": "P", "setup_away": "B"}
+    settings: dict[str, Any] = {"setup_name": "Kafka DR acceptance", "setup_home": "P", "setup_away": "B"}
     settings |= {name: value for name, value in given.items() if name.startswith("setup_")}
     settings.setdefault("setup_credentials", [f"{settings['setup_name']} {name}" for name in given["secrets"]])
     client = Client(address, token)

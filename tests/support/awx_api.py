@@ -121,7 +121,8 @@ class AwxApi(ScriptedServer):
     def _list(self, kind: str, wanted: dict[str, str]) -> dict[str, Any]:
         kinds = TEMPLATES if kind == "unified_job_templates" else (kind,)
         known = (one for name in kinds for one in self.objects.get(name, {}).values())
-        matches = [one for one in known if all(str(one.get(key)) == value for key, value in wanted.items())]
+        asked = {key: value for key, value in wanted.items() if key != "page_size"}
+        matches = [one for one in known if all(str(one.get(key)) == value for key, value in asked.items())]
         return {"count": len(matches), "next": None, "previous": None, "results": matches}
 
     def _below(self, method: str, kind: str, number: int, what: str, body: Any) -> tuple[int, Any]:
