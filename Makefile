@@ -245,6 +245,12 @@ runner: setup  ## playbooks as AWX starts them
 	$(SAY) 'runner: pytest tests/runner'
 	@pytest tests/runner
 
+# tests/runner runs the same against a stand-in for AWX.
+.PHONY: awx
+awx: venv link  ## on a real AWX: load awx/, then move the applications there and back; AWX_HOST, AWX_TOKEN, AWX_VARS
+	$(SAY) 'awx: $(or $(AWX_HOST),no address)'
+	@AWX_HOST='$(AWX_HOST)' AWX_TOKEN='$(AWX_TOKEN)' AWX_VARS='$(AWX_VARS)' python tests/support/awx_acceptance.py
+
 .PHONY: molecule
 molecule: setup  ## Molecule scenarios, on labs and in containers; ONLY=<name>, strimzi by name only
 	@bash tests/support/molecule.sh $(if $(ONLY),test '--scenario-name=$(ONLY)')

@@ -16,6 +16,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventor
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import advice
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports import cutover as report
+from ansible_collections.switchback.kafka_dr.plugins.plugin_utils.answers import restore_answers
 from ansible_collections.switchback.kafka_dr.plugins.plugin_utils.local_run import load_modules
 
 
@@ -45,12 +46,14 @@ def rehearsal_pair(pair: Mapping[str, Any], active: str, options: Mapping[str, A
         raise AnsibleFilterError(error.sentence()) from None
 
 
-def run_whole(host: str) -> str:
+def run_whole(host: str | None) -> str:
     """Return ``host`` unchanged if the command line selects it and every task, else raise an error.
 
     For the keyword ``hosts`` of a play, which no tag can leave out. Ansible templates it before it forks, so this also
-    loads the modules that all forks need.
+    restores the answers of a survey, and loads the modules that all forks need. None: an empty answer.
     """
+    restore_answers()
+    host = "localhost" if host is None else host
     if not host.strip():
         raise AnsibleFilterError("kafka_dr_run_on is empty, wanted a host of the Ansible inventory.")
     options = context.CLIARGS

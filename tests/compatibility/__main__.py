@@ -8,7 +8,8 @@ results.json beside this file, from which docs/compatibility.md is generated. ``
 version. ``--page``: only generate the page.
 
 ``--libraries``: instead, the newest Kafka with each set of libraries of the controller, in environments of their own
-below build/libraries. The results are in libraries.json beside this file.
+below build/libraries. Before, the ansible-core of each reads what AWX sends. The results are in libraries.json beside
+this file.
 """
 
 from __future__ import annotations
@@ -16,15 +17,18 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import random
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import asdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "roles/lab/files", "build/collections")]
 
+from awx_answers import check_answers, check_secrets  # noqa: E402 - the path above
 from compatibility import FAILED, LIBRARIES, NEWEST, ROWS, Libraries, Versions, run_row  # noqa: E402 - the path above
 from compatibility_page import LIBRARY_RESULTS, PAGE, RESULTS, merged, page, read  # noqa: E402
 from interrupted import end_all_on_signals  # noqa: E402
@@ -32,6 +36,8 @@ from scenario import Scenario  # noqa: E402
 
 FOLDER = ROOT / "build" / "compatibility"
 REPORT = FOLDER / "report.json"
+#: Random secrets in the credentials of AWX, for each set of libraries.
+SECRETS = 1000
 
 
 def main() -> int:
@@ -43,6 +49,10 @@ def main() -> int:
     parser.add_argument("--into", type=Path, help="write the outcome of the newest Kafka there, and keep no result")
     options = parser.parse_args()
     if options.into:
+        # What AWX sends depends on how ansible-core reads YAML.
+        with tempfile.TemporaryDirectory() as folder:
+            check_answers(Path(folder) / "answers")
+            check_secrets(Path(folder) / "secrets", SECRETS, random.SystemRandom().randrange(10**6))
         outcome = run_row(Versions(NEWEST, NEWEST), options.into.with_suffix(""))
         options.into.write_text(json.dumps(asdict(outcome)))
         return 0

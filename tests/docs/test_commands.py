@@ -118,6 +118,8 @@ CHECKED = {
     "make demo ENGINE=strimzi": ITSELF,
     "make demo TAMPER=1": NEW_CLONE,
     "make artifact": ITSELF,
+    "make awx": "wants an AWX; tests/runner does the same with an API in memory",
+    "make awx AWX_HOST=https://awx.example.com AWX_TOKEN=... AWX_VARS=acceptance.yml": "wants an AWX",
     "make bench": ITSELF,
     "make bench ONLY=topics": ITSELF,
     "make bench ONLY=scale": ITSELF,

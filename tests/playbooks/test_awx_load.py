@@ -5,29 +5,18 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from awx_acceptance import OWN, SHARED, Acceptance, AcceptanceError, Client, load
 from awx_api import AwxApi
-from awx_project import PROJECT, ROOT, configuration
+from awx_project import configuration
 from scripted import playing
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(600)]
-
-
-@pytest.fixture(scope="module")
-def collections() -> str:
-    """The folder of the collection awx.awx, which is downloaded if it is not in the cache."""
-    script = str(ROOT / "tests" / "support" / "awx_collection.sh")
-    done = subprocess.run(["bash", script], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
 
 
 @pytest.fixture(scope="module")
@@ -36,18 +25,8 @@ def awx() -> Iterator[AwxApi]:
         yield served
 
 
-def load(awx: AwxApi, collections: str, folder: Path) -> str:
-    own = {"ANSIBLE_COLLECTIONS_PATH": collections, "ANSIBLE_HOME": str(folder), "ANSIBLE_NOCOLOR": "1"}
-    own |= {"CONTROLLER_HOST": awx.url, "CONTROLLER_OAUTH_TOKEN": "token", "ANSIBLE_LOCALHOST_WARNING": "false"}
-    own |= {"ANSIBLE_PIPELINING": "true"}
-    command = [str(Path(sys.executable).parent / "ansible-playbook"), str(PROJECT / "load.yml")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | own)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def test_objects_are_loaded_after_the_objects_they_need(awx: AwxApi, collections: str, tmp_path: Path) -> None:
-    load(awx, collections, tmp_path)
+def test_objects_are_loaded_after_the_objects_they_need(awx: AwxApi, tmp_path: Path) -> None:
+    load(Client(awx.url, "token"), {}, tmp_path)
     wanted = configuration()
     for kind, name in (("job_templates", "templates"), ("workflow_job_templates", "workflows")):
         assert set(awx.named(kind)) == {one["name"] for one in wanted[f"controller_{name}"]}
@@ -62,11 +41,45 @@ def test_objects_are_loaded_after_the_objects_they_need(awx: AwxApi, collections
     )
     nodes = awx.objects["workflow_job_template_nodes"].values()
     assert len(nodes) == sum(len(one["workflow_nodes"]) for one in wanted["controller_workflows"])
+    assert [one["enabled"] for one in awx.objects["schedules"].values()] == [False] * len(
+        wanted["controller_schedules"]
+    )
 
 
-def test_loading_again_only_writes_the_approvals(awx: AwxApi, collections: str, tmp_path: Path) -> None:
+def test_loading_again_synchronises_and_writes_the_approvals_only(awx: AwxApi, tmp_path: Path) -> None:
     """The module writes an approval each time, because AWX does not store every field."""
+    schedule = next(iter(awx.objects["schedules"].values()))
+    schedule["enabled"] = True
     awx.asked.clear()
-    load(awx, collections, tmp_path)
+    load(Client(awx.url, "token"), {}, tmp_path)
     written = {re.sub(r"/\d+/", "/N/", path) for method, path in awx.calls if method != "GET"}
-    assert written <= {"/api/v2/workflow_approval_templates/N/"}
+    updates = {f"/api/v2/{kind}/N/update/" for kind in ("projects", "inventory_sources")}
+    assert updates <= written <= updates | {"/api/v2/workflow_approval_templates/N/"}
+    assert schedule["enabled"] is True
+
+
+def test_a_template_is_refused_before_its_project_was_synchronised() -> None:
+    with playing(AwxApi()) as empty:
+        client = Client(empty.url, "token")
+        project = client.call("POST", "projects/", {"name": "a"})["id"]
+        template = {"name": "b", "project": project, "playbook": "playbooks/status.yml"}
+        with pytest.raises(AcceptanceError, match=r"HTTP 400 .*Playbook not found for project\."):
+            client.call("POST", "job_templates/", template)
+        client.call("POST", f"projects/{project}/update/", {})
+        assert client.call("POST", "job_templates/", template)["playbook"] == "playbooks/status.yml"
+
+
+def test_what_was_loaded_is_deleted_and_nothing_else() -> None:
+    with playing(AwxApi()) as loaded:
+        client = Client(loaded.url, "token")
+        kept = {
+            kind: client.call("POST", f"{kind}/", {"name": "Kafka DRs"})["id"]
+            for kind in ("inventories", "organizations")
+        }
+        before = {kind: client.ids(kind) for kind in SHARED}
+        loaded.preload(configuration())
+        Acceptance(client, "Kafka DR", "P", "B").clean(before)
+        kinds = {*OWN, *SHARED}
+        assert {kind: set(loaded.objects[kind]) for kind in kinds} == {
+            kind: {kept[kind]} if kind in kept else set() for kind in kinds
+        }

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from awx_runs import LONG, Awx, Job
+from awx_runs import LONG, Awx, Job, lab_credentials
 from disasters import PARTS, forgotten, lose, rename
 from lab.lab import Lab
 from scenario import Scenario
@@ -42,7 +42,8 @@ def jobs() -> list[Job]:
 @pytest.fixture
 def awx(pair: Scenario, jobs: list[Job]) -> Awx:
     """AWX with the current inventory."""
-    return Awx(pair.folder / "awx", pair.inventory, {"kafka_dr_report_dir": str(pair.reports)}, jobs)
+    variables = {"kafka_dr_report_dir": str(pair.reports)}
+    return Awx(pair.folder / "awx", pair.inventory, variables, lab_credentials(Lab(pair.folder, quiet=True)), jobs)
 
 
 def test_verify_compares_both_clusters(awx: Awx) -> None:
@@ -79,7 +80,7 @@ def test_rebuild_replaces_a_lost_cluster_with_an_empty_one(pair: Scenario, jobs:
     refused = awx.launch("rebuild", kafka_dr_confirm="P")
     assert refused.status == "failed"
     rename(pair, old, lab.info()["clusters"]["P"]["cluster_id"])
-    corrected = Awx(awx.folder, pair.inventory, awx.variables, jobs)
+    corrected = Awx(awx.folder, pair.inventory, awx.variables, awx.credentials, jobs)
     rebuilt = corrected.launch("rebuild", kafka_dr_confirm="P")
     assert (rebuilt.status, rebuilt.changed > 0) == ("successful", True), rebuilt.stdout
     again = corrected.launch("enable", kafka_dr_confirm="P")

@@ -13,11 +13,12 @@ from typing import Any
 
 import pytest
 from jinja2 import Environment, StrictUndefined, nodes
+from jinja2.meta import find_undeclared_variables
 from jinja2.nativetypes import NativeEnvironment
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import derive_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.version import VERSION
-from awx_project import PROJECT, Unsafe, configuration, injected, questions, templates
+from awx_project import PROJECT, Unsafe, configuration, kind_of, lacking, launched, questions, templates
 from repository import ROOT, document, files, read, require_none
 from yamls import parse_yaml
 
@@ -73,7 +74,7 @@ def test_a_wrapper_and_a_template_start_the_playbook_of_their_name(playbook: str
     # What may write needs a confirmation without a default.
     asked = [one for one in questions(template) if one["variable"] == "kafka_dr_confirm"]
     assert len(asked) == (playbook not in READS_ONLY)
-    assert all(one["required"] and "default" not in one for one in asked)
+    assert all(one["required"] and one["min"] == 1 and "default" not in one for one in asked)
 
 
 def test_templates_only_name_objects_that_are_loaded_before_them() -> None:
@@ -99,16 +100,10 @@ def test_a_question_agrees_with_the_argument_spec() -> None:
 def agrees(question: dict[str, Any], option: dict[str, Any]) -> bool:
     choices = option.get("choices", ["true", "false"] if option["type"] == "bool" else None)
     kind = "multiplechoice" if choices else {"float": "integer", "str": "text", "list": "text"}[option["type"]]
-    default = "default" not in question if question["required"] else question.get("default") == as_answer(option)
-    return bool(question.get("choices") == choices and question["type"] == kind and default)
-
-
-def as_answer(option: dict[str, Any]) -> Any:
-    """A default as a survey shows it: true or false as text, lists as text with commas."""
-    default = option.get("default")
-    if isinstance(default, bool):
-        return str(default).lower()
-    return ",".join(default) if isinstance(default, list) else default
+    # AWX accepts an empty text for a required question without a minimum.
+    least = question["type"] != "text" or question.get("min") == (1 if question["required"] else None)
+    # AWX sends a default with every launch, also of schedules and workflows, and it wins over the inventory.
+    return bool(question.get("choices") == choices and question["type"] == kind and least and "default" not in question)
 
 
 @pytest.mark.parametrize("one", CONFIGURATION["controller_templates"] + CONFIGURATION["controller_workflows"], ids=NAME)
@@ -123,18 +118,12 @@ def test_awx_accepts_each_survey(one: dict[str, Any]) -> None:
     assert survey["spec"]
     variables = [question["variable"] for question in questions(one)]
     assert len(variables) == len(set(variables))
-    kinds = {"text": str, "multiplechoice": str, "integer": int}
     for question in questions(one):
         assert all(isinstance(question[key], str) for key in ("question_name", "variable", "type"))
         assert isinstance(question["required"], bool)
-        default = question.get("default", "")
-        assert default == "" or isinstance(default, kinds[question["type"]])
         assert all(isinstance(question.get(key, 0), int) for key in ("min", "max"))
         if question["type"] == "multiplechoice":
             assert all(isinstance(choice, str) for choice in question["choices"])
-            assert question.get("default", question["choices"][0]) in question["choices"]
-        elif question["type"] == "integer" and "default" in question:
-            assert question.get("min", 0) <= question["default"] <= question.get("max", question["default"])
 
 
 def expressions(value: Any, key: str = "") -> Iterator[nodes.Template]:
@@ -181,33 +170,20 @@ def test_numbers_and_booleans_may_be_text() -> None:
 # ---- credentials and the inventories that use them
 
 
-def used(value: Any) -> Iterator[str]:
-    """The names of the variables from credentials in an inventory."""
-    if isinstance(value, dict):
-        for item in value.values():
-            yield from used(item)
-    elif isinstance(value, str):
-        yield from re.findall(r"\bvault_[a-z_]+", value)
-
-
-def given(kind: dict[str, Any]) -> dict[str, str]:
-    """The variables of a credential with a distinct value in each field."""
-    inputs = {field["id"]: f"{field['id']} of {kind['name']}" for field in kind["inputs"]["fields"]}
-    inputs |= {"logins": '{"User:payments-api": {"sasl.password": "logins"}}'} if "logins" in inputs else {}
-    files = {name.removeprefix("template."): f"/file/{name}" for name in kind["injectors"].get("file", {})}
-    return injected(kind, inputs, files)
-
-
 def test_each_variable_that_a_credential_gives_is_used_by_an_inventory_and_none_is_missing() -> None:
-    wanted = {name for path in INVENTORIES for name in used(document(path / "group_vars/all/kafka_dr.yml"))}
+    paths = [path / "group_vars/all/credentials.yml" for path in INVENTORIES]
+    wanted = {name for path in paths for name in re.findall(r"vault_[a-z_]+_file\b", read(path))}
+    wanted |= {"vault_kafka_ca_file"}
     assert wanted == {name for kind in TYPES.values() for name in kind["injectors"]["extra_vars"]}
 
 
 @pytest.mark.parametrize("path", INVENTORIES, ids=lambda path: path.name)
 def test_an_example_inventory_is_valid_with_the_credentials_of_its_engine(path: Path) -> None:
-    known = {name: value for kind in TYPES.values() for name, value in given(kind).items()}
+    login = {
+        f"{side}_{key}": f"{side} {key}" for side in ("home", "away") for key in ("username", "password", "secret")
+    }
+    known = {"vault_kafka": login, "vault_connect": login, "vault_cm": login, "vault_kafka_ca_file": "/file/ca"}
     environment = NativeEnvironment(undefined=StrictUndefined)
-    environment.filters["from_json"] = parse_yaml
 
     def rendered(value: Any) -> Any:
         if isinstance(value, dict):
@@ -216,15 +192,38 @@ def test_an_example_inventory_is_valid_with_the_credentials_of_its_engine(path: 
             return [rendered(item) for item in value]
         return environment.from_string(value).render(known) if isinstance(value, str) else value
 
-    variables = document(path / "group_vars/all/kafka_dr.yml")
-    pair = derive_pair({name.removeprefix("kafka_dr_"): rendered(value) for name, value in variables.items()})
-    assert pair["engine"] == path.name
+    text = read(path / "group_vars/all/kafka_dr.yml")
+    # With and without the credential that a pair need not have.
+    fence = text.replace(
+        '# kafka_dr_fence_logins: "{{ vault_fence_logins }}"', 'kafka_dr_fence_logins: {"User:settlement": {}}'
+    )
+    assert fence != text
+    for written in (text, fence):
+        variables = parse_yaml(written)
+        pair = derive_pair({name.removeprefix("kafka_dr_"): rendered(value) for name, value in variables.items()})
+        assert pair["engine"] == path.name
     # Without it, a run would accept any server that answers at that address.
     assert all(cluster["cluster_id"] for cluster in pair["clusters"].values())
     assert [pair["home"], pair["away"]] == [CONFIGURATION["setup_home"], CONFIGURATION["setup_away"]]
     groups = document(path / "hosts.yml")["all"]["children"]
     assert {client["hosts"] for client in pair["clients"]} <= set(groups)
     assert {site["host"] for site in pair["srm"].values()} <= set(groups.get("srm", {}).get("hosts", {}))
+
+
+def test_a_job_needs_the_credentials_of_a_pair_with_logins_and_no_fence() -> None:
+    wanted = [f"Kafka DR {name}" for name in ("clients", "Connect")]
+    assert [one["credentials"] for one in CONFIGURATION["controller_templates"]] == [wanted] * len(PLAYBOOKS)
+
+
+@pytest.mark.parametrize("one", CONFIGURATION["controller_credentials"], ids=NAME)
+def test_awx_starts_no_job_while_a_credential_lacks_a_required_field(one: dict[str, Any]) -> None:
+    required = kind_of(one["name"])["inputs"]["required"]
+    inputs = dict.fromkeys(required, "a")
+    assert lacking(one["name"], inputs) == ""
+    assert lacking(one["name"], {**inputs, required[0]: ""}) == (
+        f"Job cannot start because Credential {one['name']} does not provide one or more required fields"
+        f" ({required[0]})."
+    )
 
 
 NAMED = r"[a-zA-Z_][a-zA-Z0-9_]*"
@@ -251,11 +250,17 @@ def test_awx_accepts_each_credential_type(kind: dict[str, Any]) -> None:
 @pytest.mark.parametrize("kind", TYPES.values(), ids=TYPES)
 def test_a_credential_provides_every_field_and_hides_secrets(kind: dict[str, Any]) -> None:
     fields = {field["id"]: field for field in kind["inputs"]["fields"]}
-    assert set(kind["inputs"]["required"]) == set(fields)
+    # A pair whose brokers have certificates of a public authority needs no file with it.
+    assert set(kind["inputs"]["required"]) == set(fields) - {"ca"}
     texts = [*kind["injectors"]["extra_vars"].values(), *kind["injectors"].get("file", {}).values()]
     # Ansible must pass these to AWX unchanged.
     assert all(isinstance(text, Unsafe) for text in texts)
-    assert set(re.findall(r"{{ (?!tower)(\w+) }}", " ".join(texts))) == set(fields)
+    read = {name for text in texts for name in find_undeclared_variables(Environment().parse(text))}
+    assert read == {*fields, "tower"}
+    # Ansible reads an extra variable '0123' as 83, so a secret must be in a file.
+    assert all(
+        re.fullmatch(r"{{ tower\.filename\.[a-z]+ }}", text) for text in kind["injectors"]["extra_vars"].values()
+    )
     secret = {name for name, field in fields.items() if field.get("secret")}
     assert secret == {name for name in fields if re.search("password|secret|logins", name)}
 
@@ -281,7 +286,8 @@ def test_a_workflow_moves_only_after_readiness_and_an_approval(workflow: dict[st
     assert ways == {
         ("readiness", "success_nodes", "approval"),
         ("approval", "success_nodes", "move"),
-        ("move", "always_nodes", "status"),
+        # A workflow with a failed job is successful, if a node follows the job in any case (WorkflowDAG).
+        ("move", "success_nodes", "status"),
     }
     assert nodes["approval"]["unified_job_template"]["type"] == "workflow_approval"
     jobs = {name: node["unified_job_template"] for name, node in nodes.items() if name != "approval"}
@@ -298,10 +304,7 @@ def test_a_workflow_moves_only_after_readiness_and_an_approval(workflow: dict[st
 
 def accepts(template: dict[str, Any], data: dict[str, Any]) -> None:
     """A job started without an operator only takes answers of the survey, and needs the required ones."""
-    asked = {one["variable"]: one for one in questions(template)}
-    assert set(data) <= set(asked)
-    assert {name for name, one in asked.items() if one["required"]} <= set(data)
-    assert all(value in asked[name].get("choices", [value]) for name, value in data.items())
+    assert launched(template, data) == {**template["extra_vars"], **data}
 
 
 def test_schedules_name_templates_that_need_no_operator() -> None:
@@ -309,6 +312,8 @@ def test_schedules_name_templates_that_need_no_operator() -> None:
     by_name = {one["name"]: one for one in CONFIGURATION["controller_templates"]}
     for schedule in CONFIGURATION["controller_schedules"]:
         accepts(by_name[schedule["unified_job_template"]], schedule.get("extra_data", {}))
+        # It would start failing jobs until the credentials have their values and the pair is enabled.
+        assert schedule["enabled"] is False
         assert re.fullmatch(r"DTSTART:\d{8}T\d{6}Z RRULE:FREQ=MINUTELY;INTERVAL=\d+", schedule["rrule"])
 
 
@@ -330,7 +335,6 @@ def test_the_next_job_accepts_everything_that_a_job_passes_on() -> None:
     handed = {name for path in files("roles/*/tasks/*.yml") for name in stats(document(path))}
     assert handed >= {"kafka_dr_verdict", "kafka_dr_ready_controlled"}
     variables = document(PROJECT / "inventories/connect/group_vars/all/kafka_dr.yml") | dict.fromkeys(handed, "YES")
-    variables["kafka_dr_fence_logins"] = {}
     derive_pair({name.removeprefix("kafka_dr_"): value for name, value in variables.items()})
 
 
@@ -338,17 +342,18 @@ def test_the_next_job_accepts_everything_that_a_job_passes_on() -> None:
 
 
 def test_the_guide_only_names_existing_objects() -> None:
-    text = read(ROOT / "docs" / "awx.md")
+    pages = ("awx.md", "awx-first-failover.md")
+    text = "".join(read(ROOT / "docs" / page) for page in pages)
     paths = set(re.findall(r"(?:awx|tests|extensions)/[\w./-]*\w", text))
     assert paths >= {"awx/load.yml", "awx/vars/controller.yml"}
     assert [path for path in sorted(paths) if not (ROOT / path).exists()] == []
     known = {name for kind in TYPES.values() for name in kind["injectors"]["extra_vars"]}
-    assert set(re.findall(r"vault_[a-z_]+[a-z]", text)) <= known
+    written = {name for path in INVENTORIES for name in document(path / "group_vars/all/credentials.yml")}
+    assert set(re.findall(r"vault_[a-z_]+[a-z]", text)) == known | written
     assert set(re.findall(r"\*(Kafka DR [a-z_ ]+)\*", text)) <= names("controller_templates") | names(
         "controller_workflows"
     )
     assert set(re.findall(r"setup_[a-z_]+", text)) <= set(CONFIGURATION)
-    assert {name for name in known if "away" not in name} <= set(re.findall(r"vault_\w+", text))
 
 
 def stats(value: Any) -> Iterator[str]:

@@ -5,21 +5,23 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from awx_project import PROJECT, configuration, injected, templates
-from awx_runs import LONG, Awx
+from awx_acceptance import Acceptance, Client
+from awx_api import AwxApi
+from awx_project import PROJECT, RefusedError, configuration, templates
+from awx_runs import LONG, Awx, lab_credentials
 from lab.lab import Lab
 from scenario import Scenario, totals
+from scripted import playing
 from secured import leaks, masked
 from snapshot import read_inventory
 from workers import worker
+from yamls import load_yaml
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -27,29 +29,22 @@ CLIENTS = [
     {"name": "payments-api", "role": "producer", "rate": 300},
     {"name": "settlement", "role": "consumer", "group": "settlement"},
 ]
-# In a state in which they refuse nothing: the applications run on P.
+# In a state in which they refuse nothing: the applications run on P. tests/playbooks runs these for real.
 CHECKED = {
-    "reverse_checkpoint": {"kafka_dr_confirm": "B"},
     "rights": {"kafka_dr_confirm": "P"},
     "rehearse": {"kafka_dr_confirm": "B"},
     "rehearse_cleanup": {"kafka_dr_confirm": "B"},
     "failover_continuous": {"kafka_dr_confirm": "B"},
     "failover_disaster": {"kafka_dr_confirm": "B", "kafka_dr_although_healthy": "true"},
     "abandon": {"kafka_dr_confirm": "P"},
-    "disable": {"kafka_dr_confirm": "P"},
 }
-# These also run for real, in this order, because of the values that they pass on.
-DONE: dict[str, dict[str, str]] = {
-    "reverse_checkpoint": {"kafka_dr_outcome": "done", "kafka_dr_active": "P"},
-    "rights": {},
-    "rehearse_cleanup": {},
-    "abandon": {},
-    "support_bundle": {},
-    "discover": {},
-    "disable": {},
+# These run for real at the end, with the values that they pass on.
+DONE: dict[str, tuple[dict[str, Any], dict[str, str]]] = {
+    "reverse_checkpoint": ({"kafka_dr_confirm": "B"}, {"kafka_dr_outcome": "done", "kafka_dr_active": "P"}),
+    "support_bundle": ({}, {}),
+    "discover": ({}, {}),
+    "disable": ({"kafka_dr_confirm": "P"}, {}),
 }
-# tests/playbooks runs these for real, but not as AWX jobs: they take as long as a cutover.
-ONLY_CHECKED = {"rehearse", "failover_continuous"}
 
 
 @pytest.fixture(scope="module")
@@ -60,21 +55,26 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
 
 @pytest.fixture(scope="module")
 def awx(pair: Scenario) -> Awx:
-    return Awx(pair.folder / "awx", pair.inventory, {"kafka_dr_report_dir": str(pair.reports)})
+    """The inventory names variables of credentials only, as the examples do. All secrets come from the credentials."""
+    clusters = read_inventory(pair.inventory)["kafka_dr_clusters"]
+    for alias, side in (("P", "home"), ("B", "away")):
+        clusters[alias]["admin_client"]["ssl.ca.location"] = "{{ vault_kafka_ca_file }}"
+        for key in ("username", "password"):
+            clusters[alias]["admin_client"][f"sasl.{key}"] = f"{{{{ vault_kafka.{side}_{key} }}}}"
+            clusters[alias]["connect_client"][f"url_{key}"] = f"{{{{ vault_connect.{side}_{key} }}}}"
+    variables = load_yaml(PROJECT / "inventories" / "connect" / "group_vars" / "all" / "credentials.yml")
+    variables |= {"kafka_dr_clusters": clusters, "kafka_dr_report_dir": str(pair.reports)}
+    # A value that a survey asks for: without an answer, the inventory decides.
+    variables |= {"kafka_dr_audit": "false"}
+    credentials = lab_credentials(Lab(pair.folder, quiet=True))
+    return Awx(pair.folder / "awx", pair.inventory, variables, credentials)
 
 
-def report(pair: Scenario, name: str) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((pair.reports / f"{name}.json").read_text())
-    return found
-
-
-def test_enable_is_checked_then_applied_then_changes_nothing(awx: Awx) -> None:
+def test_enable_is_checked_then_applied(awx: Awx) -> None:
     checked = awx.launch("enable", "--check --diff", kafka_dr_confirm="P")
-    assert (checked.status, checked.changed > 0) == ("successful", True)
-    done = awx.launch("enable", kafka_dr_confirm="P")
+    assert (checked.status, checked.changed > 0) == ("successful", True), checked.stdout
+    done = awx.launch("enable", kafka_dr_confirm="P", kafka_dr_accept_foreign_writers="", kafka_dr_applications_on="")
     assert (done.status, done.changed > 0) == ("successful", True), done.stdout
-    again = awx.launch("enable", kafka_dr_confirm="P", kafka_dr_accept_foreign_writers="Payments, ")
-    assert (again.status, again.changed) == ("successful", 0), again.stdout
 
 
 def test_a_wrong_confirmation_fails_the_job(awx: Awx) -> None:
@@ -83,35 +83,35 @@ def test_a_wrong_confirmation_fails_the_job(awx: Awx) -> None:
     assert "Nothing was changed" in job.stdout
 
 
-def test_status_passes_on_the_active_cluster(pair: Scenario, awx: Awx) -> None:
+@pytest.fixture(scope="module")
+def acceptance(pair: Scenario, awx: Awx) -> Iterator[Acceptance]:
+    """The acceptance test of `make awx`, with an API in memory that runs the jobs here."""
+    with playing(AwxApi(awx)) as api:
+        api.preload(configuration())
+        made = Acceptance(Client(api.url, "token"), "Kafka DR", "P", "B", pair.reports, "UNKNOWN")
+        made.fill({name.removeprefix("Kafka DR "): inputs for name, inputs in awx.credentials.items()})
+        yield made
+        api.join()
+
+
+def test_enable_and_readiness_pass_on_what_their_reports_say(pair: Scenario, awx: Awx, acceptance: Acceptance) -> None:
     pair.start()
     pair.traffic(500)
-    job = awx.launch("status")
-    assert (job.status, job.artifacts) == ("successful", {"kafka_dr_verdict": "PROVEN", "kafka_dr_active": "P"})
-
-
-def test_an_approved_failover_uses_the_values_that_readiness_passed_on(pair: Scenario, awx: Awx) -> None:
-    ready = awx.launch(
-        "readiness", kafka_dr_ready_require="controlled", kafka_dr_ready_accept="undeclared_groups, rights"
-    )
-    assert ready.status == "successful", ready.stdout
-    found = report(pair, "readiness")
-    assert ready.artifacts == {f"kafka_dr_ready_{way}": found[way] for way in ("controlled", "disaster")}
+    acceptance.prepare()
+    enabled, ready = awx.jobs[-2:]
+    assert (enabled.playbook, enabled.changed) == ("enable", 0)
     assert ready.artifacts["kafka_dr_ready_controlled"] == "YES"
 
-    moved = awx.launch(
-        "failover_cutoff", more=ready.artifacts, kafka_dr_confirm="B", kafka_dr_audit="false", kafka_dr_fence="acl"
-    )
-    assert moved.status == "successful", moved.stdout
-    reported = report(pair, "cutoff-B")
-    assert reported["outcome"] == "completed"
-    assert moved.artifacts == {f"kafka_dr_{key}": reported[key] for key in ("outcome", "verdict", "run")}
+
+def test_an_approved_failover_moves_the_applications(pair: Scenario, awx: Awx, acceptance: Acceptance) -> None:
+    acceptance.workflow("approved failover", "failover_cutoff", "B")
+    assert [job.playbook for job in awx.jobs[-3:]] == ["readiness", "failover_cutoff", "status"]
     pair.traffic(500)
 
 
-def test_a_failback_loses_nothing(pair: Scenario, awx: Awx) -> None:
-    moved = awx.launch("failback", kafka_dr_confirm="P", kafka_dr_audit="false", kafka_dr_max_downtime=120)
-    assert (moved.status, moved.artifacts["kafka_dr_outcome"]) == ("successful", "completed"), moved.stdout
+def test_an_approved_failback_loses_nothing(pair: Scenario, awx: Awx, acceptance: Acceptance) -> None:
+    acceptance.workflow("approved failback", "failback", "P")
+    assert [job.playbook for job in awx.jobs[-3:]] == ["readiness", "failback", "status"]
     pair.traffic(500)
     pair.stop()
     counted = totals(pair.check())
@@ -128,56 +128,40 @@ def test_each_playbook_can_be_checked_from_awx(awx: Awx, playbook: str) -> None:
 
 def test_credentials_reach_the_example_inventory_and_no_event(tmp_path: Path) -> None:
     """The run stops at the wrong confirmation, because this inventory has no real cluster."""
-    kinds = {kind["name"]: kind for kind in configuration()["controller_credential_types"]}
-    secrets: dict[str, str] = {}
-    for name in ("clients", "Connect", "fence"):
-        kind = kinds[f"Kafka DR {name}"]
-        inputs = {field["id"]: f"{name}-{field['id']}-2f6b" for field in kind["inputs"]["fields"]}
-        inputs |= {"logins": '{"User:payments-api": {"sasl.password": "fence-2f6b"}}'} if name == "fence" else {}
-        secrets |= injected(kind, inputs, {"ca": "/runner/env/ca-file"})
-    awx = Awx(tmp_path / "awx", PROJECT / "inventories" / "connect" / "hosts.yml", {})
-    job = awx.launch("disable", more=secrets, kafka_dr_confirm="B")
+    credentials = {
+        name: dict.fromkeys(("home_username", "home_password", "away_username", "away_password"), f"{name} 2f6b")
+        for name in ("Kafka DR clients", "Kafka DR Connect")
+    }
+    awx = Awx(tmp_path / "awx", PROJECT / "inventories" / "connect" / "hosts.yml", {}, credentials)
+    job = awx.launch("disable", kafka_dr_confirm="B")
     assert 'kafka_dr_confirm is "B", wanted "P"' in job.stdout
     assert not [text for text in job.texts if "2f6b" in text]
-    without = awx.launch("disable", kafka_dr_confirm="B")
-    assert re.search(r"'vault_\w+' is undefined", without.stdout)
 
 
-def test_a_job_authenticates_with_the_injected_credentials(pair: Scenario, awx: Awx) -> None:
-    """The inventory only names variables, as the examples do. All secrets come from the credential types."""
-    clusters = read_inventory(pair.inventory)["kafka_dr_clusters"]
-    for alias, side in (("P", "home"), ("B", "away")):
-        clusters[alias]["admin_client"]["ssl.ca.location"] = "{{ vault_kafka_ca_file }}"
-        for key in ("username", "password"):
-            clusters[alias]["admin_client"][f"sasl.{key}"] = f"{{{{ vault_kafka_{side}_{key} }}}}"
-            clusters[alias]["connect_client"][f"url_{key}"] = f"{{{{ vault_connect_{side}_{key} }}}}"
-    named = Awx(pair.folder / "credentials", pair.inventory, {**awx.variables, "kafka_dr_clusters": clusters}, awx.jobs)
-    security = Lab(pair.folder, quiet=True).paths.security
-    rest = security.rest_client()
-    kinds = {kind["name"]: kind for kind in configuration()["controller_credential_types"]}
-    kafka = {"username": "admin", "password": security.password("admin")}
-    connect = {"username": rest["url_username"], "password": rest["url_password"]}
-    both = {
-        name: {f"{side}_{key}": text for side in ("home", "away") for key, text in login.items()}
-        for name, login in (("Kafka DR clients", kafka), ("Kafka DR Connect", connect))
-    }
-    secrets: dict[str, str] = {}
-    for name, inputs in both.items():
-        secrets |= injected(kinds[name], {**inputs, "ca": security.ca.read_text()}, {"ca": str(security.ca)})
-    job = named.launch("status", more=secrets)
-    assert (job.status, job.artifacts) == ("successful", {"kafka_dr_verdict": "PROVEN", "kafka_dr_active": "P"})
-    # A module was given the injected login, and no output shows it.
-    assert masked(job.texts)
-    wrong = named.launch("status", more=secrets | {"vault_kafka_away_password": "another-word"})
-    assert wrong.status == "failed"
+def test_awx_starts_no_job_with_an_empty_credential_or_an_empty_confirmation(awx: Awx) -> None:
+    empty = Awx(awx.folder, awx.inventory, awx.variables)
+    job = empty.launch("disable", kafka_dr_confirm="P")
+    assert (job.status, job.stdout) == ("failed", "")
+    assert job.explanation.startswith(
+        "Job cannot start because Credential Kafka DR clients does not provide one or more"
+    )
+    with pytest.raises(RefusedError, match="kafka_dr_confirm"):
+        awx.launch("disable", kafka_dr_confirm="")
+
+
+def test_a_job_with_a_wrong_password_fails(awx: Awx) -> None:
+    clients = {**awx.credentials["Kafka DR clients"], "away_password": "another-word"}
+    wrong = Awx(awx.folder, awx.inventory, awx.variables, {**awx.credentials, "Kafka DR clients": clients}, awx.jobs)
+    assert wrong.launch("status").status == "failed"
 
 
 @pytest.mark.parametrize("playbook", DONE)
 def test_each_playbook_runs_from_awx_and_passes_on_the_values_in_the_guide(
     pair: Scenario, awx: Awx, playbook: str
 ) -> None:
-    job = awx.launch(playbook, **CHECKED.get(playbook, {}))
-    assert (job.status, job.artifacts) == ("successful", DONE[playbook]), job.stdout
+    answers, artifacts = DONE[playbook]
+    job = awx.launch(playbook, **answers)
+    assert (job.status, job.artifacts) == ("successful", artifacts), job.stdout
     if playbook == "support_bundle":
         assert list(pair.reports.glob("*.tar.gz"))
     if playbook == "disable":
@@ -187,7 +171,7 @@ def test_each_playbook_runs_from_awx_and_passes_on_the_values_in_the_guide(
 
 def test_every_playbook_has_succeeded_for_real_or_is_listed_here(awx: Awx) -> None:
     """This checks the jobs of the whole file, so it fails if it runs alone."""
-    assert awx.successful(checked=False) == set(templates()) - LONG - ONLY_CHECKED
+    assert awx.successful(checked=False) == set(templates()) - LONG - set(CHECKED)
     assert awx.successful(checked=True) == {"enable", *CHECKED}
 
 

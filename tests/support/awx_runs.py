@@ -1,12 +1,13 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Jobs as AWX runs them: ansible-runner, the project awx/, an imported inventory, and survey answers as text."""
+"""Jobs as AWX 24.6.1 runs them: ansible-runner, the project awx/, an imported inventory, answers and credentials."""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,8 @@ from typing import Any
 
 import ansible_runner
 
-from awx_project import PROJECT, ROOT, answered, templates
+from awx_project import PROJECT, ROOT, inject, kind_of, lacking, launched, templates, written
+from lab.lab import Lab
 
 BIN = Path(sys.executable).parent
 # Jobs that need Spark or a lost cluster. tests/playbooks/test_awx_lost.py launches them, tests/runner all others.
@@ -33,6 +35,8 @@ class Job:
     status: str
     stdout: str
     events: list[dict[str, Any]]
+    #: Why AWX did not start the job. "": it started.
+    explanation: str = ""
 
     @property
     def artifacts(self) -> dict[str, Any]:
@@ -55,53 +59,89 @@ class Job:
         return found
 
 
+def lab_credentials(lab: Lab) -> dict[str, dict[str, str]]:
+    """The values of the credentials for a lab with logins."""
+    security = lab.paths.security
+    rest = security.rest_client()
+    kafka = {"username": "admin", "password": security.password("admin")}
+    connect = {"username": rest["url_username"], "password": rest["url_password"]}
+    values = {
+        f"Kafka DR {name}": {f"{side}_{key}": text for side in ("home", "away") for key, text in login.items()}
+        for name, login in (("clients", kafka), ("Connect", connect))
+    }
+    values["Kafka DR clients"]["ca"] = security.ca.read_text()
+    return values
+
+
 @dataclass
 class Awx:
-    """The project and one inventory, in ``folder``. ``variables``: more variables of the inventory."""
+    """The project and one inventory, in ``folder``.
+
+    ``variables``: more variables of the inventory. ``credentials``: the values of each credential, by its name; those
+    that are not listed are empty.
+    """
 
     folder: Path
     inventory: Path
     variables: Mapping[str, Any]
+    credentials: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     jobs: list[Job] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        # AWX imports an inventory as JSON and gives it to jobs as a script that prints it.
-        command = [str(BIN / "ansible-inventory"), "-i", str(self.inventory), "--list", "--export"]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | self._environment())
-        imported = json.loads(done.stdout)
-        imported["all"]["vars"] = imported["all"].get("vars", {}) | dict(self.variables)
         self.folder.mkdir(exist_ok=True)
-        (self.folder / "inventory.json").write_text(json.dumps(imported))
+        self.synchronize()
+        # AWX gives an imported inventory to jobs as a script that prints it.
         self.script = self.folder / "hosts"
         self.script.write_text(f"#!/bin/sh\nexec cat '{self.folder}/inventory.json'\n")
         self.script.chmod(0o700)
+
+    def synchronize(self) -> None:
+        """Import the inventory. Like AWX, this keeps variables of the group ``all`` that the inventory has lost."""
+        command = [str(BIN / "ansible-inventory"), "-i", str(self.inventory), "--list", "--export"]
+        done = subprocess.run(command, capture_output=True, text=True, check=True, env=os.environ | self._environment())
+        imported = json.loads(done.stdout)
+        stored = self.folder / "inventory.json"
+        earlier = json.loads(stored.read_text())["all"]["vars"] if stored.exists() else {}
+        imported["all"]["vars"] = {**earlier, **imported["all"].get("vars", {}), **self.variables}
+        stored.write_text(json.dumps(imported))
 
     def successful(self, checked: bool) -> set[str]:
         """The playbooks with a successful job, in check mode or for real."""
         return {job.playbook for job in self.jobs if job.status == "successful" and job.checked == checked}
 
-    def launch(self, playbook: str, options: str = "", more: Mapping[str, Any] | None = None, **given: Any) -> Job:
-        """Run a job template.
+    def launch(self, playbook: str, options: str = "", **given: Any) -> Job:
+        """Launch a job template with answers to its survey. Raises ``RefusedError`` where AWX answers with HTTP 400."""
+        return self.run(playbook, launched(templates()[playbook], given), options)
 
-        ``more``: variables from credentials, and those that earlier jobs of a workflow passed on.
-        """
+    def run(self, playbook: str, variables: Mapping[str, Any], options: str = "") -> Job:
+        """Run the playbook of a job template with these extra variables."""
+        template = templates()[playbook]
+        unfilled = [text for name in template["credentials"] if (text := lacking(name, self.credentials.get(name, {})))]
+        if unfilled:
+            job = Job(playbook, "--check" in options, "failed", "", [], unfilled[0])
+        else:
+            job = self._run(playbook, variables, options)
+        self.jobs.append(job)
+        return job
+
+    def _run(self, playbook: str, variables: Mapping[str, Any], options: str) -> Job:
+        template = templates()[playbook]
         place = self.folder / f"{len(self.jobs) + 1:02d}-{playbook}"
         shutil.copytree(PROJECT, place / "project")
-        template = templates()[playbook]
-        answers = {name: str(value) for name, value in answered(template, **given).items()}
+        secret = place / "env"
+        secret.mkdir()
+        (secret / "extravars").write_text(written({"awx_job_id": 1, **variables}, template["extra_vars"]))
+        given = [inject(kind_of(name), self.credentials[name], secret) for name in template["credentials"]]
         done = ansible_runner.run(
             private_data_dir=str(place),
             playbook=template["playbook"],
             inventory=str(self.script),
-            extravars={**(more or {}), **answers},
-            cmdline=options or None,
-            envvars=self._environment(),
+            cmdline=shlex.join([*shlex.split(options), *(word for one in given for word in one.arguments)]) or None,
+            envvars={**self._environment(), **{name: text for one in given for name, text in one.environment.items()}},
             quiet=True,
         )
         with done.stdout as shown:
-            job = Job(playbook, "--check" in options, done.status, shown.read(), list(done.events))
-        self.jobs.append(job)
-        return job
+            return Job(playbook, "--check" in options, done.status, shown.read(), list(done.events))
 
     def _environment(self) -> dict[str, str]:
         return {

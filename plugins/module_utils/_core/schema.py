@@ -13,12 +13,24 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Any
 from urllib.parse import urlsplit
 
 from .redaction import HIDDEN, is_secret, without_forms, without_login, without_secrets
 
-__all__ = ["Key", "check_mapping", "check_url", "is_set", "names", "nearest", "number", "one_line", "printable"]
+__all__ = [
+    "Key",
+    "check_mapping",
+    "check_url",
+    "is_set",
+    "names",
+    "nearest",
+    "number",
+    "one_line",
+    "printable",
+    "unquoted",
+]
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
@@ -78,10 +90,20 @@ def nearest(name: str, known: Iterable[str]) -> str:
     return f' Did you mean "{close[0]}"?' if close else ""
 
 
+def unquoted(value: Any) -> str:
+    """A hint for a text that YAML has read as a number, a truth value or a date, alone or in a list; otherwise "".
+
+    What it was cannot be restored: ``0123`` and ``1:23`` are the number 83.
+    """
+    values = value if isinstance(value, (list, tuple)) else [value]
+    read = any(isinstance(one, (int, float, date)) for one in values)
+    return " YAML reads it as a text only in quotes: quote it." if read else ""
+
+
 def check_mapping(where: str, value: Any, keys: Mapping[str, Key]) -> tuple[dict[str, Any], list[str]]:
     """``value`` with defaults filled in, and every problem found, each as one sentence."""
     if not isinstance(value, Mapping):
-        return {}, [f"{where} must be a dictionary, found {_kind(value)}."]
+        return {}, [f"{where} must be a dictionary, found {_kind(value)}.{unquoted(value)}"]
     unknown = [str(name) for name in value if name not in keys]
     problems = [f'{where} has the unknown key "{name}".{nearest(name, keys)}' for name in unknown]
     filled: dict[str, Any] = {}
@@ -99,15 +121,17 @@ def check_mapping(where: str, value: Any, keys: Mapping[str, Key]) -> tuple[dict
 def _check_value(where: str, value: Any, key: Key) -> list[str]:
     wrong_bool = isinstance(value, bool) and key.type in ("int", "float")
     if wrong_bool or not isinstance(value, _TYPES[key.type]):
-        return [f"{where} must be of type {key.type}, found {_kind(value, is_secret(where))}."]
+        hint = unquoted(value) if key.type in ("str", "names") else ""
+        return [f"{where} must be of type {key.type}, found {_kind(value, is_secret(where))}.{hint}"]
     if key.type == "flag" and str(value).lower() not in (key.choices or _FLAGS):
         return [f"{where} must be {' or '.join(key.choices or ('true', 'false'))}, found {_kind(value)}."]
     if key.type == "number" and ((found := number(value)) is None or not key.least <= found <= key.most):
         return [f"{where} must be a number from {key.least:g} to {key.most:g}, found {_kind(value)}."]
     if key.type == "words" and not _all_texts(value):
-        return [f"{where} must be a list of texts that are neither empty nor contain NUL, found {_kind(value)}."]
+        wanted = "a list of texts that are neither empty nor contain NUL"
+        return [f"{where} must be {wanted}, found {_kind(value)}.{unquoted(value)}"]
     if key.type == "names" and not isinstance(value, str) and not _all_texts(value):
-        return [f"{where} must be a list of names, found {_kind(value)}."]
+        return [f"{where} must be a list of names, found {_kind(value)}.{unquoted(value)}"]
     if key.choices and key.type != "flag" and value not in key.choices:
         hint = nearest(str(value), key.choices)
         return [f'{where} is "{value}", wanted one of: {", ".join(key.choices)}.{hint}']
@@ -120,7 +144,8 @@ def _all_texts(values: Any) -> bool:
 
 def _kind(value: Any, hidden: bool = False) -> str:
     # Ansible passes its own subclasses; users know the plain types.
-    plain = next((kind for kind in (bool, int, float, str, list, dict) if isinstance(value, kind)), type(value))
+    known = (bool, int, float, str, list, dict, datetime, date)
+    plain = next((kind for kind in known if isinstance(value, kind)), type(value))
     shown = HIDDEN if hidden else without_secrets(f'"{value}"' if plain is str else str(value))
     return f"{plain.__name__} {shown if len(shown) <= 40 else shown[:37] + '...'}"
 

@@ -9,11 +9,14 @@
 from __future__ import annotations
 
 import copy
+import datetime
 import os
 import random
 from collections.abc import Iterator
 from posixpath import normpath
 from typing import Any
+
+import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirror import (
     FlowSpec,
@@ -150,6 +153,7 @@ ODD: tuple[Any, ...] = (
     *("https://p:8083", "HTTPS://B:8083/", "x.prom", "/x.prom", "/x.txt", "1gb", "512m", "100m", "1024", "User:x"),
     *("settlement", "Pay.*", ".*", "false", "C", "User:a b", "/etc//till.env", "/etc/settle.env"),
     *(float("nan"), float("inf"), -1, 0, 2**70, 1.5, True, None, [], {}, [""], [5], [{}], {"x": {}}, {"group.id": "g"}),
+    *(False, 83, datetime.date(2026, 1, 1), [datetime.date(2026, 1, 1)]),
 )
 
 
@@ -314,3 +318,55 @@ def test_every_mutation_is_refused_by_name_or_is_usable() -> None:
                 use(one or pair, inventory)
     print(f"seed {SEED}: {MUTATIONS} mutations, {refused} refused, {MUTATIONS - refused} can be used")
     assert 0.3 * MUTATIONS < refused < MUTATIONS
+
+
+# What YAML reads from a text without quotes: 0123 and 1:23, 1.5, NO, yes, and dates.
+UNQUOTED = (83, 1.5, False, True, datetime.date(2026, 1, 1), datetime.datetime(2026, 1, 1, 12, 30))
+# Places of FULL with a text that may as well be a number.
+NUMBERS_TOO = {"stop_timeout", "spark_conf.spark.executor.memory"}
+
+
+def texts(inventory: dict[str, Any]) -> Iterator[tuple[Any, ...]]:
+    """The places of all texts."""
+    for path in paths(inventory):
+        if isinstance(at(inventory, path), str):
+            yield path
+
+
+def at(value: Any, path: tuple[Any, ...]) -> Any:
+    for step in path:
+        value = value[step]
+    return value
+
+
+def problem(path: tuple[Any, ...], value: Any) -> str:
+    """Why FULL with ``value`` at that place is refused. "": it is accepted."""
+    inventory = copy.deepcopy(FULL)
+    at(inventory, path[:-1])[path[-1]] = value
+    try:
+        derive_pair(inventory, hosts=HOSTS)
+    except DrError as error:
+        return error.message
+    return ""
+
+
+@pytest.mark.parametrize("path", [path for path in texts(FULL) if place(path) not in NUMBERS_TOO], ids=place)
+def test_what_yaml_has_read_from_an_unquoted_text_is_refused_by_name(path: tuple[Any, ...]) -> None:
+    name = next(step for step in reversed(path) if isinstance(step, str))
+    for value in UNQUOTED:
+        message = problem(path, value)
+        assert "quote it" in message, (path, value, message)
+        assert name in message, (path, value, message)
+
+
+@pytest.mark.parametrize("path", [path for path in paths(FULL) if len(path) == 1], ids=place)
+def test_a_variable_without_a_value_is_not_given(path: tuple[Any, ...]) -> None:
+    without = {name: value for name, value in copy.deepcopy(FULL).items() if name != path[0]}
+    expected: Any = None
+    try:
+        expected = derive_pair(without, hosts=HOSTS)
+    except DrError as error:
+        expected = error.message
+    assert problem(path, None) == (expected if isinstance(expected, str) else "")
+    if not isinstance(expected, str):
+        assert derive_pair({**copy.deepcopy(FULL), path[0]: None}, hosts=HOSTS) == expected

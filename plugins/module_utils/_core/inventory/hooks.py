@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..cutover_types import CUTOVER_TYPES, needs_source
-from ..schema import Key, nearest
+from ..schema import Key, nearest, unquoted
 
 __all__ = ["HOOK_KEYS", "MOMENTS", "check_hook", "hook_lines", "hooks_at", "hooks_by_moment", "steps_by_phase"]
 
@@ -55,7 +55,8 @@ def check_hook(hook: Mapping[str, Any]) -> list[str]:
     if hook["tasks_file"] is not None and not hook["tasks_file"].startswith("/"):
         problems.append(f'{where} has the tasks_file "{hook["tasks_file"]}", which must be an absolute path.')
     if hook["command"] is not None and not all(isinstance(word, str) and word for word in hook["command"] or [None]):
-        problems.append(f"{where} needs a command that is a list of words: it does not run in a shell.")
+        hint = unquoted(hook["command"])
+        problems.append(f"{where} needs a command that is a list of words: it does not run in a shell.{hint}")
     if hook["timeout"] < 1:
         problems.append(f"{where} needs a timeout of at least 1 s, found {hook['timeout']}.")
     return problems

@@ -20,7 +20,7 @@ from ..names import CONNECTORS, JOURNAL_TOPIC, POLICIES, STATE_TOPIC, Naming, fl
 from ..redaction import without_forms
 from ..resources.account_rights import ACCOUNTS
 from ..resources.retention import without_retention
-from ..schema import Key, check_mapping, is_set, nearest, printable
+from ..schema import Key, check_mapping, is_set, nearest, printable, unquoted
 from ..schema import names as split_names
 from . import patterns
 from .adoption import adopted_flow, check_adopt
@@ -266,8 +266,13 @@ def _check_parts(pair: dict[str, Any]) -> tuple[list[str], set[str]]:
     problems: dict[str, list[str]] = {name: [] for name in (*mappings, *_LISTS, "flow", "accounts")}
     for name, keys in mappings.items():
         checked = {str(key): check_mapping(f"kafka_dr_{name}.{key}", item, keys) for key, item in pair[name].items()}
-        pair[name] = {key: value for key, (value, found) in checked.items() if not found}
         problems[name] = [text for value, found in checked.values() for text in found]
+        problems[name] += [
+            f"kafka_dr_{name} has the alias {key}, wanted a text.{unquoted(key)}"
+            for key in pair[name]
+            if not isinstance(key, str)
+        ]
+        pair[name] = {key: value for key, (value, found) in checked.items() if not found}
     for name, keys in _LISTS.items():
         items = [{"name": item} if name == "groups" and isinstance(item, str) else item for item in pair[name]]
         results = [_check_entry(f"kafka_dr_{name}[{index}]", item, keys) for index, item in enumerate(items)]

@@ -10,8 +10,10 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import date, datetime
 from posixpath import normpath
 from typing import Any
 
@@ -19,10 +21,10 @@ from ..._engines.finding import engine_inventory
 from ..checks.readiness import CHECKS
 from ..errors import DrError
 from ..names import HEARTBEATS, STATE_TOPIC, Naming, is_internal, naming_of, salvage_topic
-from ..redaction import without_login
+from ..redaction import is_secret, without_login
 from ..resources.connector_settings import FLOW_SETTINGS, as_text
 from ..resources.topic_filters import filters_of
-from ..schema import names, nearest, one_line
+from ..schema import names, nearest, one_line, unquoted
 from ..security import java_properties
 from ..values import file_mode, heap_bytes
 
@@ -42,6 +44,10 @@ _SEPARATOR = re.compile(r"[A-Za-z0-9._-]+")
 _ADDRESS = re.compile(
     r"(?:(?:PLAINTEXT|SSL|SASL_PLAINTEXT|SASL_SSL)://)?(\[[0-9A-Fa-f:.%]+\]|[A-Za-z0-9._-]+):([0-9]{1,5})"
 )
+# Properties that are texts, besides secrets: a number, or true, is a text whose quotes are missing.
+_TEXTS = re.compile(r"(?:^|[._])(?:username|principal|client\.id|location|keytab|protocol|mechanisms?|exclude)$")
+# Options of a login that are no texts, such as dfs.block.access.token.enable.
+_NO_TEXTS = re.compile(r"[._](?:enabled?|ms)$")
 _PRINCIPAL = re.compile(r"User:[^*\s]\S*(?: \S+)*")
 # More than any cluster supports: a larger count is a typing error.
 _PARTITIONS_MAX = 100_000
@@ -142,16 +148,28 @@ def _check_client(where: str, client: Mapping[Any, Any], translated: bool) -> li
 
 
 def _check_plain(where: str, settings: Mapping[Any, Any], more: tuple[type, ...] = ()) -> list[str]:
-    """Values that cannot be written as one text, unless their type is one of ``more``."""
-    return [
-        f'{where} has the value {_shown(value)} for "{key}", wanted a text, a number or true or false.'
-        for key, value in settings.items()
-        if not isinstance(value, (str, int, float, *more)) or _shown(value) in ("nan", "inf", "-inf")
-    ]
+    """Values that cannot be written as one text, unless their type is one of ``more``, and logins that are no texts."""
+    problems = []
+    for key, value in settings.items():
+        if not isinstance(value, (str, int, float, *more)) or _shown(value) in ("nan", "inf", "-inf"):
+            wanted = "a text, a number or true or false"
+        elif isinstance(key, str) and _wants_text(key) and unquoted(value):
+            wanted = "a text"
+        else:
+            continue
+        hint = unquoted(value) if wanted == "a text" or isinstance(value, date) else ""
+        problems.append(f'{where} has the value {_shown(value)} for "{key}", wanted {wanted}.{hint}')
+    return problems
+
+
+def _wants_text(key: str) -> bool:
+    return (is_secret(key) or _TEXTS.search(key) is not None) and not _NO_TEXTS.search(key)
 
 
 def _shown(value: Any) -> str:
-    return str(value) if isinstance(value, float) else type(value).__name__
+    known = (bool, int, float, list, datetime, date)
+    kind = next((kind for kind in known if isinstance(value, kind)), type(value)).__name__
+    return str(value) if kind == "float" and not math.isfinite(value) else kind
 
 
 # ---- settings of the flows

@@ -14,7 +14,7 @@ from typing import Any
 from ..._core.names import naming_of
 from ..._core.resources.connector_settings import FLOW_SETTINGS, OPTIONS
 from ..._core.resources.topic_filters import excluded_by_default
-from ..._core.schema import Key, check_url, nearest
+from ..._core.schema import Key, check_mapping, check_url, nearest
 from ..inventory import Capabilities, Check, EngineInventory, Refusals
 from .replication_lines import OWN
 
@@ -47,6 +47,8 @@ _SITE_KEYS = {
     "secret_env": Key(default="SECURESTOREPASS"),
     "secret": Key(),
 }
+# The keys of a client that are texts.
+_CLIENT_TEXTS = dict.fromkeys(("url_username", "url_password", "ca_path", "client_cert", "client_key"), Key())
 _STEPS = {
     "before_enable": "engine_srm_preflight.yml",
     "after_flows": "engine_srm_lists.yml",
@@ -105,6 +107,8 @@ def _check_values(pair: Mapping[str, Any]) -> list[str]:
     problems = []
     for alias, site in pair["srm"].items():
         problems += check_url(f"kafka_dr_srm.{alias}.url", site["url"])
+        texts = {key: value for key, value in site["client"].items() if key in _CLIENT_TEXTS}
+        problems += check_mapping(f"kafka_dr_srm.{alias}.client", texts, _CLIENT_TEXTS)[1]
         if not site["command"]:
             problems.append(f"kafka_dr_srm.{alias}.command is empty, wanted a command and its arguments.")
     return problems
