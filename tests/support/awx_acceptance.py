@@ -27,7 +27,8 @@ from urllib.parse import quote
 
 import yaml
 
-from awx_project import PROJECT, ROOT
+from awx_project import PROJECT
+from repository import ROOT
 
 ENDED = {"successful", "failed", "error", "canceled"}
 # Objects of one loaded configuration, in the order in which AWX lets them go.

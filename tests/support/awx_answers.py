@@ -17,7 +17,8 @@ from typing import Any
 
 import yaml
 
-from awx_project import PROJECT, ROOT, Loader, inject, kind_of, launched, questions, templates, written
+from awx_project import PROJECT, Loader, inject, kind_of, launched, questions, templates, written
+from repository import ROOT
 
 # A pair whose names YAML reads as a truth value, numbers and a date, unless they are in quotes.
 HOME, AWAY = "NO", "0123"

@@ -18,8 +18,9 @@ from typing import Any
 
 import ansible_runner
 
-from awx_project import PROJECT, ROOT, inject, kind_of, lacking, launched, templates, written
+from awx_project import PROJECT, inject, kind_of, lacking, launched, templates, written
 from lab.lab import Lab
+from repository import ROOT
 
 BIN = Path(sys.executable).parent
 # Jobs that need Spark or a lost cluster. tests/playbooks/test_awx_lost.py launches them, tests/runner all others.
