@@ -716,7 +716,9 @@ def test_offset_syncs_written_here_are_read_like_those_of_mirrormaker_2(bare: Ba
     """Otherwise the following tests would prove nothing."""
     at = [key[0] for key in bare.real if key[0] is not None and key[0].endswith(b"\0\0\0\1")]
     assert len(at) > 1
-    assert {key for key, _value in bare.real} == {sync(bare.pair.main, number, 0, 0)[0] for number in (0, 1)}
+    # Heartbeats are replicated too, once another test of this lab has made the topic.
+    topics = {key for key, _value in bare.real if key is not None and b"heartbeats" not in key}
+    assert topics == {sync(bare.pair.main, number, 0, 0)[0] for number in (0, 1)}
     groups = bare.groups(0, [25])
     rows = []
     ways: list[Written] = [bare.real, [sync(bare.pair.main, 0, 20, 20)], [sync(bare.pair.main, 0, 22, 7)]]
