@@ -308,12 +308,13 @@ TAKEN = event(2, 2, "resumed", "r2", holder=None)
 @pytest.mark.parametrize("kind", EVENTS_OF_A_RUN)
 def test_a_superseded_controller_writes_no_more_events(kind: str) -> None:
     """R25: the run keeps its id when another controller takes it over, and the first controller may wake up."""
-    state = fold([ENABLED, STARTED, BARRIER, TAKEN])
-    assert require_holder_generation(state, "r2", kind, EVENTS_OF_A_RUN[kind], 1).id == "r2"
-    with pytest.raises(DrError) as refused:
-        require_holder_generation(state, "r2", kind, EVENTS_OF_A_RUN[kind], 0)
-    assert refused.value.code == "run_superseded"
-    assert "taken over 1 times" in refused.value.message
+    state = fold([ENABLED, STARTED, BARRIER, TAKEN, event(2, 3, "resumed", "r2", holder=None)])
+    assert require_holder_generation(state, "r2", kind, EVENTS_OF_A_RUN[kind], 2).id == "r2"
+    for generation in (0, 1):
+        with pytest.raises(DrError) as refused:
+            require_holder_generation(state, "r2", kind, EVENTS_OF_A_RUN[kind], generation)
+        assert refused.value.code == "run_superseded"
+        assert f"taken over {2 - generation} times" in refused.value.message
 
 
 @pytest.mark.parametrize("kind", EVENTS_OF_A_RUN)
