@@ -285,6 +285,9 @@ def test_a_point_of_no_return_in_one_copy_is_void_once_the_run_is_undone() -> No
     assert (again.active, again.left, again.interrupted) == ("P", {}, False)
     # The entry of another tenure is unchanged.
     home = [event(3, 0, "started", "r3", **BACK), event(3, 1, "phase", "r3", phase="barrier", facts={"cut": {}})]
+    # Before its own, nothing of an earlier run is void.
+    early = fold([*LIFE, event(3, 0, "started", "r3", **BACK), event(3, 1, "undoing", "r3")])
+    assert (early.active, early.left, early.tenure) == ("B", fold(LIFE).left, 2)
     back = [*LIFE, *home, event(3, 2, "pnr", "r3"), event(3, 4, "undoing", "r3")]
     assert (fold(back).active, fold(back).left) == ("B", fold(LIFE).left)
 

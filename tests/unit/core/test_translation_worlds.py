@@ -368,6 +368,16 @@ def test_what_was_not_read_or_has_expired_is_bounded_by_what_was_read() -> None:
     assert [forward(commit, recreated).rereads for commit in (0, 1)] == [0, 2]
 
 
+def test_a_record_before_the_part_that_was_read_is_not_passed_over() -> None:
+    """The record of the offset-sync has expired on the source, and the record after it was not read."""
+    syncs = [OffsetSync("T", 0, 0, 0)]
+    back = reverse(2, Copy(Window(2, 4, (2, 3), "cd"), Window(0, 4, range(4), "abcd"), 1, 4, 0, 4, 3, syncs=syncs))
+    # It reads "b" again.
+    assert (back.offset, back.exact) == (1, False)
+    there = forward(3, Copy(Window(2, 4, (2, 3), "cd"), Window(0, 4, range(4), "accd"), 1, 4, 0, 4, 3, syncs=syncs))
+    assert (there.offset, there.method, there.rereads) == (1, "sync", 2)
+
+
 def test_in_reverse_an_offset_sync_bounds_how_many_unread_copies_have_lost_their_original() -> None:
     """R30: the source begins at 10, which an offset-sync places at 10 of the replica. The group has read 5 copies."""
     source, replica = Window(10, 20, range(10, 20), range(10, 20)), Window(0, 20, range(20), range(20))
