@@ -360,7 +360,7 @@ def test_a_copy_that_was_sent_twice_does_not_stand_for_a_record_that_is_gone() -
 def test_what_was_not_read_or_has_expired_is_bounded_by_what_was_read() -> None:
     """Copies before the part of the replica that was read are not missing, and offsets up to N count if nothing is."""
     part = MissingCopies(Copy(Window(0, 4, range(4), "abcd"), Window(2, 4, (2, 3), "cd"), 0, 4, 0, 4, 3))
-    assert (part.missing_forward(0, 0), part.missing_forward(0, 2)) == ([], [0, 1])
+    assert [part.missing_forward(0, offset) for offset in (0, 1, 2)] == [[], [], [0, 1]]
     unread = MissingCopies(Copy(Window(0, 0, (), ""), Window(0, 0, (), ""), 0, 4, 0, 4, 3))
     assert [unread.unseen_forward(commit, 0) for commit in (0, 1, 3, 4)] == [4, 3, 1, 0]
     # Between topics that may have been created again, a group that has read anything may read the whole replica again.
