@@ -214,7 +214,7 @@ def run(chosen: list[Mutant], jobs: int) -> Iterator[tuple[Mutant, str]]:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid or 0, signal.SIGKILL)
             process.join()
-            log.unlink()
+            log.unlink(missing_ok=True)
             shutil.rmtree(f"{log}.files", ignore_errors=True)
             code = process.exitcode or 0
             yield mutant, KILLED if code > 0 else TIMED_OUT if code < 0 else SURVIVED

@@ -285,6 +285,9 @@ def test_a_point_of_no_return_in_one_copy_is_void_once_the_run_is_undone() -> No
     assert (again.active, again.left, again.interrupted) == ("P", {}, False)
     # The entry of another tenure is unchanged.
     home = [event(3, 0, "started", "r3", **BACK), event(3, 1, "phase", "r3", phase="barrier", facts={"cut": {}})]
+    # Before its own, nothing of an earlier run is void.
+    early = fold([*LIFE, event(3, 0, "started", "r3", **BACK), event(3, 1, "undoing", "r3")])
+    assert (early.active, early.left, early.tenure) == ("B", fold(LIFE).left, 2)
     back = [*LIFE, *home, event(3, 2, "pnr", "r3"), event(3, 4, "undoing", "r3")]
     assert (fold(back).active, fold(back).left) == ("B", fold(LIFE).left)
 
@@ -308,12 +311,13 @@ TAKEN = event(2, 2, "resumed", "r2", holder=None)
 @pytest.mark.parametrize("kind", EVENTS_OF_A_RUN)
 def test_a_superseded_controller_writes_no_more_events(kind: str) -> None:
     """R25: the run keeps its id when another controller takes it over, and the first controller may wake up."""
-    state = fold([ENABLED, STARTED, BARRIER, TAKEN])
-    assert require_holder_generation(state, "r2", kind, EVENTS_OF_A_RUN[kind], 1).id == "r2"
-    with pytest.raises(DrError) as refused:
-        require_holder_generation(state, "r2", kind, EVENTS_OF_A_RUN[kind], 0)
-    assert refused.value.code == "run_superseded"
-    assert "taken over 1 times" in refused.value.message
+    state = fold([ENABLED, STARTED, BARRIER, TAKEN, event(2, 3, "resumed", "r2", holder=None)])
+    assert require_holder_generation(state, "r2", kind, EVENTS_OF_A_RUN[kind], 2).id == "r2"
+    for generation in (0, 1):
+        with pytest.raises(DrError) as refused:
+            require_holder_generation(state, "r2", kind, EVENTS_OF_A_RUN[kind], generation)
+        assert refused.value.code == "run_superseded"
+        assert f"taken over {2 - generation} times" in refused.value.message
 
 
 @pytest.mark.parametrize("kind", EVENTS_OF_A_RUN)

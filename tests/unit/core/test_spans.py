@@ -34,9 +34,9 @@ def ranges(draw: st.DrawFn, longest: int) -> Range:
 
 
 @st.composite
-def logs(draw: st.DrawFn, longest: int = 400) -> LogBounds:
+def logs(draw: st.DrawFn, longest: int = 100) -> LogBounds:
     """Both logs of a flow, with offset-syncs that may have expired on either cluster."""
-    pairs = draw(st.lists(st.tuples(st.integers(0, longest), st.integers(0, longest)), max_size=8))
+    pairs = draw(st.lists(st.tuples(st.integers(0, longest), st.integers(0, longest)), max_size=12))
     upstream, downstream = (sorted(side) for side in zip(*pairs, strict=True)) if pairs else ([], [])
     syncs = [OffsetSync("T", 0, *places) for places in zip(upstream, downstream, strict=True)]
     source = draw(ranges(longest))
@@ -52,7 +52,7 @@ def reaches(part: Range, low: int, high: int, log: Range) -> bool:
     return part[0] <= max(low, log[0]) and part[1] >= min(high, log[1])
 
 
-@given(logs(), st.integers(0, 400), st.integers(1, 20))
+@given(logs(), st.integers(0, 100), st.integers(1, 10))
 def test_the_records_around_an_offset_are_read_with_the_source_records_of_their_offset_syncs(
     bounds: LogBounds, offset: int, width: int
 ) -> None:
@@ -68,7 +68,7 @@ def test_the_records_around_an_offset_are_read_with_the_source_records_of_their_
         assert reaches(span.source, min(upstream) - width, max(upstream) + 1 + width, bounds.source)
 
 
-@given(logs(), st.integers(0, 400), st.integers(1, 20))
+@given(logs(), st.integers(0, 100), st.integers(1, 10))
 def test_from_an_offset_of_the_source_its_next_records_are_read(bounds: LogBounds, offset: int, width: int) -> None:
     commit = min(max(offset, bounds.source[0]), bounds.source[1])
     span = span_forward(commit, bounds, width, 0)
@@ -81,12 +81,12 @@ def test_from_an_offset_of_the_source_its_next_records_are_read(bounds: LogBound
         assert reaches(span.replica, below[-1].downstream, below[-1].downstream + 1, bounds.replica)
 
 
-@given(logs(), st.integers(0, 400), st.integers(1, 20))
+@given(logs(), st.integers(0, 100), st.integers(1, 10))
 def test_a_short_log_is_read_as_a_whole(bounds: LogBounds, offset: int, width: int) -> None:
     """R36: every missing copy shows. Forward, it is the unread part of the source."""
-    assert span_reverse(offset, bounds, width, 400) == Span(bounds.source, bounds.replica, (offset,))
+    assert span_reverse(offset, bounds, width, 100) == Span(bounds.source, bounds.replica, (offset,))
     commit = min(max(offset, bounds.source[0]), bounds.source[1])
-    span = span_forward(commit, bounds, width, 400)
+    span = span_forward(commit, bounds, width, 100)
     assert span.source[1] == bounds.source[1]
     assert span.replica[1] == bounds.replica[1]
 

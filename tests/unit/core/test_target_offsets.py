@@ -152,6 +152,9 @@ def test_the_reason_of_an_inexact_offset_names_compaction() -> None:
     """A verified offset-sync does not explain why a group reads again."""
     found = enter_replica(LAGGING, LOG, True, Translated(15, "sync", 9, hazards=COMPACTED))
     assert "the source is compacted and the replica is compacted" in found.reason
+    assert (
+        enter_replica(LAGGING, LOG, True, Translated(15, "sync", 9)).reason == "MirrorMaker 2's offset-sync, verified"
+    )
     exact = enter_replica(LAGGING, LOG, True, Translated(15, "sync", 0, hazards=COMPACTED))
     assert "compacted" not in exact.reason
 

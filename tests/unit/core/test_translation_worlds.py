@@ -14,7 +14,10 @@ from collections import Counter
 from dataclasses import dataclass, field, replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.missing_copies import (
     MissingCopies,
     kept_from,
@@ -22,6 +25,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import (
     Skips,
     skipped_forward,
+    skipped_reverse,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import (
     LogBounds,
@@ -342,6 +346,7 @@ def test_of_equal_records_none_is_called_missing_if_a_copy_may_not_have_been_rea
     # One "x" was sent between the two records around it, where the source has two.
     source, replica = Window(1, 5, (1, 2, 3, 4), "axxb"), Window(1, 4, (1, 2, 3), "axb")
     assert MissingCopies(Copy(source, replica, 0, 5, 0, 4, 4)).missing_reverse(5) == [2, 3]
+    assert MissingCopies(Copy(source, replace(source), 0, 5, 0, 5, 4)).missing_reverse(5) == []
 
 
 def test_a_copy_that_was_sent_twice_does_not_stand_for_a_record_that_is_gone() -> None:
@@ -351,6 +356,35 @@ def test_a_copy_that_was_sent_twice_does_not_stand_for_a_record_that_is_gone() -
     assert skipped_forward(0, 10, 7, copy) == Skips(3, 3)
     # They are gone, and whether they ever had a copy is not known.
     assert (forward(0, copy).skips, forward(0, copy).missing) == (Skips(3, 3), ())
+
+
+def test_what_was_not_read_or_has_expired_is_bounded_by_what_was_read() -> None:
+    """Copies before the part of the replica that was read are not missing, and offsets up to N count if nothing is."""
+    part = MissingCopies(Copy(Window(0, 4, range(4), "abcd"), Window(2, 4, (2, 3), "cd"), 0, 4, 0, 4, 3))
+    assert [part.missing_forward(0, offset) for offset in (0, 1, 2)] == [[], [], [0, 1]]
+    unread = MissingCopies(Copy(Window(0, 0, (), ""), Window(0, 0, (), ""), 0, 4, 0, 4, 3))
+    assert [unread.unseen_forward(commit, 0) for commit in (0, 1, 3, 4)] == [4, 3, 1, 0]
+    # Between topics that may have been created again, a group that has read anything may read the whole replica again.
+    recreated = Copy(Window(0, 4, range(4), "abcd"), Window(2, 4, (2, 3), "cd"), 0, 4, 2, 4, 3, same_topics=False)
+    assert [forward(commit, recreated).rereads for commit in (0, 1)] == [0, 2]
+
+
+def test_a_record_before_the_part_that_was_read_is_not_passed_over() -> None:
+    """The record of the offset-sync has expired on the source, and the record after it was not read."""
+    syncs = [OffsetSync("T", 0, 0, 0)]
+    back = reverse(2, Copy(Window(2, 4, (2, 3), "cd"), Window(0, 4, range(4), "abcd"), 1, 4, 0, 4, 3, syncs=syncs))
+    # It reads "b" again.
+    assert (back.offset, back.exact) == (1, False)
+    there = forward(3, Copy(Window(2, 4, (2, 3), "cd"), Window(0, 4, range(4), "accd"), 1, 4, 0, 4, 3, syncs=syncs))
+    assert (there.offset, there.method, there.rereads) == (1, "sync", 2)
+
+
+def test_in_reverse_an_offset_sync_bounds_how_many_unread_copies_have_lost_their_original() -> None:
+    """R30: the source begins at 10, which an offset-sync places at 10 of the replica. The group has read 5 copies."""
+    source, replica = Window(10, 20, range(10, 20), range(10, 20)), Window(0, 20, range(20), range(20))
+    copy = Copy(source, replica, 10, 20, 0, 20, None)
+    assert skipped_reverse(5, 0, copy) == Skips(0, 10)
+    assert skipped_reverse(5, 0, replace(copy, syncs=[OffsetSync("T", 0, 10, 10)])) == Skips(0, 5)
 
 
 @pytest.mark.parametrize(
@@ -379,6 +413,23 @@ def test_reading_only_a_part_of_the_logs_costs_precision_and_never_a_record() ->
         if made.skipped_forward(upstream, there.offset) or miscounted(there.skips, gone):
             skipped.append(f"seed {seed}: forward({upstream}) = {there} with {lows} {highs} in {sorted(made.kinds)}")
     assert skipped[:3] == []
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 2), st.sampled_from("ab")), max_size=12), st.integers(0, 2), st.integers(0, 40)
+)
+def test_in_reverse_counting_distinguishes_equal_records_if_each_was_replicated_once(
+    records: list[tuple[int, str]], markers: int, commit: int
+) -> None:
+    """R4: with exactly-once support, markers take offsets of the replica between the copies, and nothing is re-read."""
+    contents = [content for _gap, content in records]
+    places = [at + sum(gap for gap, _content in records[: at + 1]) for at in range(len(records))]
+    ends = {"source_end": len(records), "replica_end": max(places, default=-1) + 1 + markers}
+    source = Window(0, len(records), range(len(records)), contents)
+    replica = Window(0, ends["replica_end"], places, contents)
+    copy = Copy(source, replica, start=0, replica_start=0, last_replicated_offset=len(records) - 1, **ends)
+    found = reverse(min(commit, ends["replica_end"]), copy)
+    assert (found.offset, found.rereads) == (replica.below(commit), 0)
 
 
 @pytest.mark.parametrize("name", ["reverse", "forward"])
