@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from repository import ROOT, name, read, require_none
+from repository import ROOT, name, read, require_none, tracked
 
 PAGE = ROOT / "docs" / "correctness.md"
 PLACES = (
@@ -31,16 +31,12 @@ TEST = re.compile(r"^ *def (test_\w+)\(", re.MULTILINE)
 SECTIONS = dict(re.findall(r"^### R(\d+) .*?\n(.*?)(?=^##|\Z)", read(PAGE), re.MULTILINE | re.DOTALL))
 
 
-def files() -> list[Path]:
+def texts() -> list[Path]:
     """The text files of the project, without the page itself and this test."""
-    roots = [ROOT / place for place in PLACES]
-    found = [path for root in roots for path in (root.rglob("*") if root.is_dir() else [root])]
     return [
         path
-        for path in found
-        if (path.suffix in SUFFIXES or path.name == "Makefile")
-        and path.is_file()
-        and path not in (PAGE, Path(__file__))
+        for path in tracked(*PLACES)
+        if (path.suffix in SUFFIXES or path.name == "Makefile") and path not in (PAGE, Path(__file__))
     ]
 
 
@@ -48,7 +44,7 @@ def files() -> list[Path]:
 def citations() -> dict[str, set[str]]:
     """The files that cite a rule, by its number."""
     found: dict[str, set[str]] = {}
-    for path in files():
+    for path in texts():
         for number in CITATION.findall(read(path)):
             found.setdefault(number, set()).add(name(path))
     return found

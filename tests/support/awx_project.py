@@ -23,7 +23,8 @@ from jinja2 import StrictUndefined
 from jinja2.nativetypes import NativeEnvironment
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from repository import ROOT, read
+from repository import ROOT as ROOT
+from repository import read
 
 PROJECT = ROOT / "awx"
 

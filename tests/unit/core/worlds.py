@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from typing import NamedTuple
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.fingerprints import fingerprints
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
@@ -31,8 +32,7 @@ Mark = tuple[object, ...]
 CREATED, APPENDED = "CreateTime", "LogAppendTime"
 
 
-@dataclass(frozen=True)
-class Data:
+class Data(NamedTuple):
     """A record: its content, and for a replica record the source offset it copies (None: another writer's record).
 
     ``stamp`` None: the record has no timestamp. ``kind``: which program set it. ``repeats``: another writer's record
@@ -49,8 +49,7 @@ class Data:
     repeats: int | None = None
 
 
-@dataclass(frozen=True)
-class ConsumedRecord:
+class ConsumedRecord(NamedTuple):
     """A record of a world as a consumer returns it. Its key is part of the content there."""
 
     timestamp: int | None
@@ -317,10 +316,10 @@ def _rewrite(made: World, draw: random.Random) -> None:
     first = max(made.first, last - draw.randint(0, 12))
     made.gone_source += [one for one in made.source if first <= one.offset <= last]
     made.source = [
-        replace(one, content=f"new{one.offset}") if first <= one.offset <= last else one for one in made.source
+        one._replace(content=f"new{one.offset}") if first <= one.offset <= last else one for one in made.source
     ]
     made.replica = [
-        replace(one, origin=None) if one.origin is not None and one.origin >= first else one for one in made.replica
+        one._replace(origin=None) if one.origin is not None and one.origin >= first else one for one in made.replica
     ]
 
 
@@ -328,13 +327,13 @@ def _recreate(made: World, draw: random.Random) -> None:
     """The source topic is deleted and re-created: MirrorMaker 2 continues silently, and its old offset-syncs remain."""
     made.gone_source = made.source
     old, made.source, made.source_end = made.replica, [], 0
-    made.replica = [replace(one, origin=None) for one in old]
+    made.replica = [one._replace(origin=None) for one in old]
     made.first, at, syncs = 0, made.replica_end, made.syncs
     _produce(made, draw)
     made.replica, made.syncs = [], []
     _replicate(made, draw)
-    made.replica = [replace(one, origin=None) for one in old] + [
-        replace(one, offset=one.offset + at) for one in made.replica
+    made.replica = [one._replace(origin=None) for one in old] + [
+        one._replace(offset=one.offset + at) for one in made.replica
     ]
     made.syncs = syncs + [OffsetSync("T", 0, one.upstream, one.downstream + at) for one in made.syncs]
     made.replica_end += at
@@ -376,14 +375,14 @@ def _timestamps(made: World, draw: random.Random) -> None:
         high = draw.choice((len(log), draw.randint(low, len(log))))
         for at in range(low, high):
             if draw.random() < share:
-                log[at] = replace(log[at], stamp=None)
+                log[at] = log[at]._replace(stamp=None)
     if "source_append_time" in made.kinds:
         clock = 1000
         changed, before = draw.choice((0, draw.randint(0, len(log)))), draw.random() < 0.5
         for at, one in enumerate(log):
             clock += draw.choice((0, 1, 5))
             if (at < changed) == before:
-                log[at] = replace(one, stamp=clock, kind=APPENDED)
+                log[at] = one._replace(stamp=clock, kind=APPENDED)
 
 
 @dataclass
@@ -396,10 +395,10 @@ class _Copying:
 
     def of(self, record: Data, at: int) -> Data:
         self.clock += self.draw.choice((0, 0, 1, 3))
-        last_replicated_offset = replace(record, offset=at, origin=record.offset, kind=CREATED)
+        last_replicated_offset = record._replace(offset=at, origin=record.offset, kind=CREATED)
         if self.by_broker is not None and (at < self.by_broker[0]) == self.by_broker[1]:
-            return replace(last_replicated_offset, stamp=self.clock, kind=APPENDED)
-        return replace(last_replicated_offset, stamp=self.clock) if record.stamp is None else last_replicated_offset
+            return last_replicated_offset._replace(stamp=self.clock, kind=APPENDED)
+        return last_replicated_offset._replace(stamp=self.clock) if record.stamp is None else last_replicated_offset
 
 
 def _copying(made: World, draw: random.Random) -> _Copying:
@@ -437,7 +436,7 @@ def _replicate(made: World, draw: random.Random) -> None:
             old = draw.choice(made.replica) if repeat and draw.random() < 0.4 else None
             of = None if old is None else old.repeats if old.origin is None else old.origin
             made.replica.append(
-                replace(old, offset=at, origin=None, repeats=of)
+                old._replace(offset=at, origin=None, repeats=of)
                 if old
                 else Data(at, draw.randint(900, 1100), f"foreign{at}")
             )
