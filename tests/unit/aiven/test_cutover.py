@@ -41,7 +41,7 @@ def stub(**fields: Any) -> Any:
 
 def flow(facts: PartitionFacts) -> Any:
     source = PartState("source", "P->B.MirrorSourceConnector", "RUNNING", ("RUNNING",))
-    return stub(name="P->B", target="B", connectors={"source": source}, facts={KEY: facts})
+    return stub(name="P->B", target="B", connectors={"source": source}, facts={KEY: facts}, unreadable=None)
 
 
 def pair(provable: bool) -> Any:

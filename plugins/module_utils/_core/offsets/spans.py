@@ -137,12 +137,14 @@ def _around(place: int, bounds: LogBounds, width: int, floor: int) -> tuple[Rang
     if low >= 0 and place - downstreams[low] <= cap:
         begin = downstreams[low]
     else:
-        low, begin = max(low, 0), bounds.replica[0] if near_start else place - cap
+        begin = bounds.replica[0] if near_start else place - cap
     if high < len(syncs) and downstreams[high] - place <= cap:
         end = downstreams[high] + 1
     else:
-        high, end = min(high, len(syncs) - 1), min(bounds.replica[1], place + cap)
-    seen = [sync.upstream for sync in syncs[low : high + 1] if begin <= sync.downstream < end]
+        end = min(bounds.replica[1], place + cap)
+    # Several records of the source may have the same place on the replica.
+    near = syncs[bisect_left(downstreams, begin) : bisect_left(downstreams, end)]
+    seen = [sync.upstream for sync in near]
     top = (
         bounds.source[1]
         if bounds.last_replicated_offset is None
