@@ -56,9 +56,8 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     ``Capabilities``. ``lists``: by alias, the lists of an engine that has lists. ``rights``: by alias, the ACLs of the
     declared clients for ``kafka_acl``, and those that it must ``keep``: the fence; also ``accounts``, the ACLs of the
     declared accounts, and ``lines``, all of them with their reasons as text. ``endpoints``: by alias and client, the
-    values for an endpoint template.
-    ``names``: by alias, originals and replicas.
-    ``syncs``: by alias, its offset-syncs topics; ``offset_syncs``: by flow, the alias and the name of its own.
+    values for an endpoint template. ``names``: by alias, originals and replicas. ``syncs``: by alias, its offset-syncs
+    topics; ``offset_syncs``: by flow, the alias and the name of its own.
     ``flow_topics``: by alias, the topics that the flows create, for ``kafka_topic``. ``hooks_at``: by type of cutover
     and moment, the hooks that run then; ``hook_lines``: by type, the same as lines of text. ``steps``: by type and
     phase, the task files that run. ``other_applications``: the topics and groups whose applications the inventory does

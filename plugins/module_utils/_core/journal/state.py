@@ -45,7 +45,7 @@ class Run:
     reads: Reads = field(default_factory=dict)
     #: Topics and groups that the operator let leave the pair when the run started (R42).
     drop: Sequence[str] = ()
-    #: Options that the operator gave when the run was started last, by name without ``kafka_dr_`` (see ``runs``).
+    #: Options of the playbook that started or resumed it last, by name without ``kafka_dr_`` (see ``runs``).
     options: Mapping[str, str] = field(default_factory=dict)
     #: How often another process has taken the run over: the number of its current holder.
     holder_generation: int = 0
