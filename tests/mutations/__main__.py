@@ -232,6 +232,9 @@ def main() -> int:
     for name in HEAVY:
         importlib.import_module(name)
     every = [mutant for pattern in TARGETS for path in sorted(UTILS.glob(pattern)) for mutant in mutants(path)]
+    known = {(place(mutant.path), mutant.scope, mutant.change) for mutant in every}
+    if outdated := [text for where, texts in EQUIVALENTS.items() for text in texts if (*where, text) not in known]:
+        sys.exit(f"equivalents.py names changes that are no mutants: {'; '.join(outdated)}")
     chosen = [mutant for mutant in every if options.only in f"{place(mutant.path)}:{mutant.line} "]
     if options.count is not None and options.count < len(chosen):
         chosen = random.Random(options.seed).sample(chosen, options.count)

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""Mutants that no test can tell from the code, each with the reason."""
+"""Mutants that do what the code does, each with the reason."""
 
 from __future__ import annotations
 

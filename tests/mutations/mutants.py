@@ -110,7 +110,7 @@ def _line(node: ast.AST) -> int:
 
 
 def _text(node: ast.AST) -> str:
-    """Return the code of a node, and of a statement its first line with the end of its body."""
+    """Return the code of a node on one line."""
     if isinstance(node, ast.If):
         return f"if {ast.unparse(node.test)}: {'; '.join(' '.join(ast.unparse(each).split()) for each in node.body)}"
     return " ".join(ast.unparse(node).split())

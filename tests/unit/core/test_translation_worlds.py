@@ -375,8 +375,12 @@ def test_a_record_before_the_part_that_was_read_is_not_passed_over() -> None:
     back = reverse(2, Copy(Window(2, 4, (2, 3), "cd"), Window(0, 4, range(4), "abcd"), 1, 4, 0, 4, 3, syncs=syncs))
     # It reads "b" again.
     assert (back.offset, back.exact) == (1, False)
-    there = forward(3, Copy(Window(2, 4, (2, 3), "cd"), Window(0, 4, range(4), "accd"), 1, 4, 0, 4, 3, syncs=syncs))
-    assert (there.offset, there.method, there.rereads) == (1, "sync", 2)
+    for copy in (
+        Copy(Window(2, 4, (2, 3), "cd"), Window(0, 4, range(4), "accd"), 1, 4, 0, 4, 3, syncs=syncs),
+        Copy(Window(0, 4, range(4), "abcd"), Window(2, 4, (2, 3), "cd"), 0, 4, 1, 4, 3, syncs=syncs),
+    ):
+        there = forward(3, copy)
+        assert (there.offset, there.method, there.rereads) == (1, "sync", 2)
 
 
 def test_in_reverse_an_offset_sync_bounds_how_many_unread_copies_have_lost_their_original() -> None:

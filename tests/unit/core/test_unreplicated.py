@@ -93,6 +93,30 @@ def test_if_everything_fits_nothing_is_left_out() -> None:
     assert bounded(spans, {"a": 40, "b": 50}, 100) == spans
 
 
+SPANS = st.dictionaries(
+    st.integers(0, 5), st.tuples(st.integers(0, 20), st.integers(0, 20)).map(lambda ends: (min(ends), max(ends)))
+)
+
+
+@given(SPANS, st.dictionaries(st.integers(0, 5), st.none() | st.integers(0, 30)), st.integers(0, 60))
+def test_what_is_read_fits_the_budget_and_is_divided_fairly(
+    spans: dict[int, tuple[int, int]], floors: dict[int, int | None], budget: int
+) -> None:
+    parts = bounded(spans, floors, budget)
+    sizes = {key: end - begin for key, (begin, end) in spans.items()}
+    assert sum(end - begin for begin, end in parts.values()) <= budget
+    for key, (begin, end) in spans.items():
+        low, high = parts[key]
+        assert begin <= low <= high <= end
+        # What is below the floor of a long span is known.
+        assert low in (begin, max(begin, min(end, floors.get(key) or 0)))
+        assert high - low >= min(end - low, budget // len(spans))
+        if sum(sizes.values()) <= budget:
+            assert (low, high) == (begin, end)
+        elif sizes[key] > budget:
+            assert low == max(begin, min(end, floors.get(key) or 0))
+
+
 # ---- one partition
 
 
