@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -32,6 +33,8 @@ def test_objects_are_loaded_after_the_objects_they_need(awx: AwxApi, tmp_path: P
         assert set(awx.named(kind)) == {one["name"] for one in wanted[f"controller_{name}"]}
     for kind in ("credential_types", "credentials", "schedules", "projects", "inventories", "inventory_sources"):
         assert set(awx.named(kind)) == {one["name"] for one in wanted[f"controller_{kind}"]}
+    given = {one["extra_vars"] for one in awx.objects["job_templates"].values()}
+    assert [json.loads(text) for text in given] == [{"kafka_dr_run_on": "localhost"}]
     # Templates for AWX arrive unchanged.
     for one in wanted["controller_credential_types"]:
         assert awx.named("credential_types")[one["name"]]["injectors"] == one["injectors"]
