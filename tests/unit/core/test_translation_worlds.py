@@ -46,6 +46,8 @@ from effort import share
 
 # KAFKA_DR_WORLDS=1000000 searches for rare failures; KAFKA_DR_WORLD_SEED selects other worlds.
 COUNT = share(20_000)
+# A minute of processor time, which a busy machine makes many of.
+pytestmark = pytest.mark.timeout(1800)
 FIRST = int(os.environ.get("KAFKA_DR_WORLD_SEED", "0"))
 # Worlds in which the mapping is one to one: every record is unique and still exists.
 BLURRED = frozenset(
