@@ -111,7 +111,7 @@ CHECKED = {
     "ansible-builder create": "the execution environment has a test of its own",
     "ansible-rulebook --rulebook extensions/eda/rulebooks/readiness_on_lag.yml --vars vars.yml"
     " --controller-url https://awx.example.com --controller-token ...": (
-        "not installed here; tests/unit/test_rulebook.py checks the rulebook"
+        "not installed here; tests/repository/test_rulebook.py checks the rulebook"
     ),
     "make demo": NEW_CLONE,
     "make demo ENGINE=srm": NEW_CLONE,
@@ -129,9 +129,9 @@ CHECKED = {
     "make check": ITSELF,
     "make compatibility": ITSELF,
     "make compatibility LIBRARIES=1": ITSELF,
-    "make diagrams": "tests/unit/test_docs_diagrams.py compares the files with the generator",
+    "make diagrams": "tests/repository/test_docs_diagrams.py compares the files with the generator",
     "make docs": ITSELF,
-    "make error-codes": "tests/unit/test_docs.py compares the page with the generator",
+    "make error-codes": "tests/repository/test_docs.py compares the page with the generator",
     "make kerberos": ITSELF,
     "make kubernetes": ITSELF,
     "make molecule": ITSELF,
@@ -147,7 +147,7 @@ CHECKED = {
     "molecule test --all": "make molecule runs it",
     "pytest -m soak tests/playbooks/test_predictions.py": "make soak runs it, for hours",
     "pytest -m soak tests/playbooks/test_rehearse.py": "make soak runs it, for hours",
-    ".venv/bin/pre-commit install": "writes into .git; tests/unit/test_release.py looks at the hooks",
+    ".venv/bin/pre-commit install": "writes into .git; tests/repository/test_release.py looks at the hooks",
     "docker exec": "molecule/inventory/docker.yml has the whole command",
     "make -C src && make -C src install && ldconfig": KERBEROS,
     "apt-get install gcc g++ make python3-dev libsasl2-dev libssl-dev zlib1g-dev libzstd-dev": SYSTEM,
