@@ -114,7 +114,8 @@ def unit_tests() -> dict[Path, list[str]]:
     nearest: dict[Path, list[tuple[int, bool, str]]] = {}
     for test in sorted((ROOT / "tests" / "unit").rglob("test_*.py")):
         distances, pending = {test: 0}, [test]
-        for path in pending:
+        while pending:
+            path = pending.pop(0)
             for file in files(path):
                 if file not in distances:
                     distances[file] = distances[path] + 1

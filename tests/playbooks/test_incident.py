@@ -77,7 +77,7 @@ CASES = [
 ]
 
 
-@pytest.fixture(params=CASES, ids=lambda case: " on ".join(case))
+@pytest.fixture(params=CASES, ids=" on ".join)
 def incident(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Incident]:
     """Under load on the cluster that is about to be lost."""
     policy, lost = request.param

@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 import yaml
 
-from awx_project import PROJECT, ROOT
+from awx_project import PROJECT
+from repository import ROOT
 
 BIN = Path(sys.executable).parent
 EXAMPLE = PROJECT / "execution-environment" / "execution-environment.yml"

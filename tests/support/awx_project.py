@@ -23,8 +23,7 @@ from jinja2 import StrictUndefined
 from jinja2.nativetypes import NativeEnvironment
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from repository import ROOT as ROOT
-from repository import read
+from repository import ROOT, read
 
 PROJECT = ROOT / "awx"
 
@@ -105,7 +104,7 @@ def _problems(question: Mapping[str, Any], answers: Mapping[str, Any]) -> list[s
         long = high is not None and len(value) > high
         return [f"'{variable}' value {value} is too large (must be no more than {high})."] if long else []
     if kind == "integer":
-        if type(value) is not int:
+        if not isinstance(value, int) or isinstance(value, bool):
             return [f"Value {value} for '{variable}' expected to be an integer."]
         if low is not None and value < low:
             return [f"'{variable}' value {value} is too small (must be at least {low})."]
