@@ -31,6 +31,16 @@ def found(*observed: StableEnds) -> list[tuple[Partition, int, int, float]]:
 def test_a_transaction_that_stays_open_has_the_age_for_which_it_was_observed() -> None:
     assert found(look(0.0, (7, 9)), look(5.0, (7, 12))) == [(KEY, 7, 5, 4.5)]
     assert found(look(0.0, (7, 9))) == [(KEY, 7, 2, 0.0)]
+    (one,) = still_open("P", [look(0.0, (7, 9)), look(4.77, (7, 12))])
+    assert one.as_dict() == {
+        "alias": "P",
+        "topic": "T",
+        "partition": 0,
+        "offset": 7,
+        "held": 5,
+        "seconds": 4.3,
+        "text": "T-0 on P: a transaction stays open at offset 7 (observed for 4 s) and holds back 5 offsets",
+    }
 
 
 @pytest.mark.parametrize(

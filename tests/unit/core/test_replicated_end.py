@@ -87,6 +87,8 @@ def test_lost_copies_and_offsets_that_were_written_again_are_not_replicated(
         ([0, 1, 8, 9, 4, 5], 4, [0, 1, 2, 3, 4], True, True, ReplicatedEnd(5, 5, (2, 3))),
         # The replica lost 2 and 3, and the flow went on.
         ([0, 1, 2, 3, 4, 5], 5, [0, 1, 4], True, True, ReplicatedEnd(5, 5, (2, 3))),
+        # 9 took the offset of the first record.
+        ([9, 1, 2, 3], 3, [0, 1, 2], True, True, ReplicatedEnd(3, 3, (0,))),
         # Everything of the window is lost, or its copies have expired: then nothing is known.
         ([2, 3, 4], 2, [0, 1], True, False, ReplicatedEnd(0, 0)),
         ([2, 3, 4], 2, [], False, False, ReplicatedEnd(0, None)),

@@ -56,7 +56,10 @@ def refusal(p: SideEvidence, b: SideEvidence, journaled: str | None = None, aske
 def test_the_active_cluster_follows_from_journal_answer_or_evidence(
     p: SideEvidence, b: SideEvidence, journaled: str | None, asked: str, active: str
 ) -> None:
-    assert residence(p, b, journaled, asked) == active
+    found = find_residence({"P": p, "B": b}, "P", journaled, asked)
+    assert found.active == active
+    named = "kafka_dr_applications_on" if asked else "the journal"
+    assert (found.reason == f"named by {named}") == bool(asked or journaled)
 
 
 @pytest.mark.parametrize(

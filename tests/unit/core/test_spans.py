@@ -33,10 +33,14 @@ def ranges(draw: st.DrawFn, longest: int) -> Range:
     return start, draw(st.integers(start, longest))
 
 
+#: Each record is at one offset of either log.
+ENDS = (lambda places: places[0], lambda places: places[1])
+
+
 @st.composite
 def logs(draw: st.DrawFn, longest: int = 100) -> LogBounds:
     """Both logs of a flow, with offset-syncs that may have expired on either cluster."""
-    pairs = draw(st.lists(st.tuples(st.integers(0, longest), st.integers(0, longest)), max_size=12))
+    pairs = draw(st.lists(st.tuples(st.integers(0, longest), st.integers(0, longest)), max_size=12, unique_by=ENDS))
     upstream, downstream = (sorted(side) for side in zip(*pairs, strict=True)) if pairs else ([], [])
     syncs = [OffsetSync("T", 0, *places) for places in zip(upstream, downstream, strict=True)]
     source = draw(ranges(longest))

@@ -119,6 +119,11 @@ LOG_10 = Side(None, 10, 30)
             NO_SKIPS,
             "own earlier committed offset",
         ),
+        (
+            enter_original(Side(15, 0, 20, False), LOG_10, True, replace(SHORT, rereads=0), OwnOffset(12, 15)),
+            NO_SKIPS,
+            "only the log start",
+        ),
         # It was set back since, so it wants the records before its own offset again.
         (enter_original(Side(15, 0, 20, False), LOG_10, True, SHORT, OwnOffset(9, 16)), Skips(3, 5), "3 to 5"),
         (enter_original(Side(None, 0, 20), Side(None, 10, 30), True, None), Skips(0, 10), "up to 10 records"),

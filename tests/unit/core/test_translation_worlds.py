@@ -351,6 +351,28 @@ def test_of_equal_records_none_is_called_missing_if_a_copy_may_not_have_been_rea
     assert MissingCopies(Copy(source, replace(source), 0, 5, 0, 5, 4)).missing_reverse(5) == []
 
 
+def test_equal_records_are_counted_from_the_end_if_enough_copies_are_left_there() -> None:
+    """The first of three equal copies was not read. One copy is left at or after 2: it can be that of one record."""
+    copy = Copy(Window(0, 3, range(3), "bbb"), Window(1, 3, (1, 2), "bb"), 0, 3, 0, 3, 2)
+    assert [MissingCopies(copy).lowered_reverse(2, offset) for offset in (1, 2)] == [0, 2]
+
+
+def test_a_later_copy_counts_only_if_each_unread_record_has_one_of_its_own_after_it() -> None:
+    """R3: after the second "a" there is one "b", and two are unread."""
+    found = forward(1, Copy(Window(0, 3, range(3), "abb"), Window(0, 5, range(5), "abbab"), 0, 3, 0, 5, 2))
+    assert (found.offset, found.method) == (1, "content")
+
+
+def test_the_processed_records_are_replicated_if_the_last_of_them_has_an_offset_sync() -> None:
+    """In a compacted replica, records are not compared."""
+    window = Window(0, 4, range(4), "abcd")
+    copy = Copy(window, replace(window), 0, 4, 0, 4, 3, replica_compacted=True, syncs=[OffsetSync("T", 0, 1, 1)])
+    assert [(forward(commit, copy).offset, forward(commit, copy).reached) for commit in (2, 3)] == [
+        (2, True),
+        (2, False),
+    ]
+
+
 def test_a_copy_that_was_sent_twice_does_not_stand_for_a_record_that_is_gone() -> None:
     """R30: retention removed the copies of "abc" at 7 to 9. "d" was sent twice."""
     source, replica = Window(0, 4, range(4), "abcd"), Window(10, 12, (10, 11), "dd")
