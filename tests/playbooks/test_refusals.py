@@ -17,7 +17,6 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.tests.playbooks.test_readiness import (
-    CHECKPOINT,
     CLIENTS,
     PARTITIONS,
     SOURCE,
@@ -194,7 +193,7 @@ REFUSED_ELSEWHERE = {
     "journal_incomplete": "tests/integration/test_dr_active.py",
     "offsets_do_not_fit": "tests/integration/test_dr_flow_start.py",
     "overrides_refused": "tests/integration/test_settings_in_force.py",
-    "tail_left": "tests/playbooks/test_incident.py",
+    "tail_left": "tests/playbooks/test_identity.py",
 }
 
 
@@ -219,51 +218,9 @@ def test_the_next_step_of_a_refusal_lets_enable_go_on(two_topics: BreakablePair,
         scenario.playbook("enable", CONFIRM)
 
 
-# ---- after a move --------------------------------------------------------------------------------------------------
-
-
-def test_a_group_that_was_set_back_starts_at_the_lower_offset(pair: BreakablePair) -> None:
-    """On B it has the higher offset that it had committed there itself."""
-    scenario = pair.scenario
-    assert scenario.move("failover_cutoff", "B")["outcome"] == "completed"
-    scenario.traffic(500)
-    assert scenario.move("failback", "P")["outcome"] == "completed"
-    scenario.ledger("stop", "archive")
-    pair.commit("P", "archive", dict.fromkeys(pair.ends("P", "Payments"), 0))
-    report = scenario.move("failover_cutoff", "B", kafka_dr_drain_groups_timeout=1)
-    assert report["outcome"] == "completed"
-    rows = [row for row in report["committed_offsets"] if (row["group"], row["topic"]) == ("archive", "P.Payments")]
-    assert [row["offset"] for row in rows] == [0] * PARTITIONS, rows
-    assert all(row["own"] > 0 for row in rows), rows
-
-
-def test_a_topic_and_a_group_that_join_after_a_move_are_in_stopped_connectors_too(two_topics: BreakablePair) -> None:
-    """The checkpoint connector toward the applications, which live on B, is stopped. Readiness reads its topics and
-    groups."""
-    pair, scenario = two_topics, two_topics.scenario
-    write(
-        pair,
-        kafka_dr_topics=topics(Payments=PARTITIONS, Ledger=3, Late=1),
-        kafka_dr_groups=["settlement", "archive", "late"],
-    )
-    observed = {"topics": ["Payments", "Ledger", "Late"], "groups": ["settlement", "archive", "late"], "to": "P"}
-    scenario.playbook("enable", CONFIRM)
-    name = f"P->B.{CHECKPOINT}"
-    config = pair.connect("GET", "B", f"/{name}/config")
-    assert "Late" in config["topics"].split(",")
-    assert "late" in config["groups"].split(",")
-    state = pair.connect("GET", "B", f"/{name}/status")
-    assert (state["connector"]["state"], state["tasks"]) == ("STOPPED", [])
-    # A group that has never read is reported by a check of its own.
-    found = until(lambda: pair.observe(**observed), lambda seen: set(named(seen)) <= {"group_offsets", "presynced"})
-    assert "back_carries" not in named(found), named(found)
-    assert set(named(found)) <= {"group_offsets", "presynced"}, named(found)
-    assert scenario.playbook("enable", CONFIRM)["changed"] == 0
-
-
 # ---- README --------------------------------------------------------------------------------------------------------
 
-#: Words of each sentence, and tests of playbooks that do what it says.
+#: Words of each sentence, and tests that do what it says.
 README: dict[str, tuple[str, ...]] = {
     "Before it, a failed run puts everything back": (
         "test_round_trip.py::test_a_hook_that_fails_before_the_point_of_no_return_undoes_the_run",
@@ -275,7 +232,8 @@ README: dict[str, tuple[str, ...]] = {
     "replication that makes no progress": ("test_refusals.py::test_a_move_refuses_what_readme_lists",),
     "transactions that stay open": ("test_before_stop.py::test_the_transaction_of_a_killed_producer_is_refused",),
     "topics that the flow leaves out": ("test_before_stop.py::test_a_flow_that_leaves_out_a_topic_is_refused",),
-    "missing rights of the applications": ("test_secure.py::test_readiness_and_a_move_name_the_missing_acl",),
+    # A move asks the same check.
+    "missing rights of the applications": ("test_secure.py::test_readiness_names_the_missing_acl",),
     "groups that are not in the inventory": ("test_absence.py::test_a_move_refuses_a_group_outside_the_inventory",),
     "an application that the inventory does not control": (
         "test_other_teams.py::test_applications_at_work_are_named_and_nothing_moves",
@@ -302,7 +260,9 @@ README: dict[str, tuple[str, ...]] = {
         "test_records_gone.py::test_a_planned_move_is_refused_before_the_first_application_stops",
     ),
     "only if the group itself committed it in an earlier tenure": (
-        "test_refusals.py::test_a_group_that_was_set_back_starts_at_the_lower_offset",
+        # A module: no playbook test sets a group back.
+        "../integration/test_dr_translation.py::"
+        "test_on_the_original_the_exact_translation_counts_and_no_earlier_offset",
     ),
     "Any other one stops the run": (
         "test_refusals.py::test_a_move_refuses_what_readme_lists",
