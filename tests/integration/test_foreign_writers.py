@@ -390,7 +390,9 @@ def assigned(pair: LabPair, group: str, topic: str) -> Iterator[Callable[[int], 
         reader.close()
 
 
-def test_a_reader_that_is_no_member_and_commits_every_five_seconds_is_not_idle(prefixed: LabPair) -> None:
+def test_a_reader_that_is_no_member_and_commits_every_five_seconds_is_not_idle(
+    prefixed: LabPair, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """R9: by default, auto-commit comes every 5 s, and committed offsets settle for 1 s."""
     pair, topic = prefixed, prefixed.topic()
     journal = Journal(pair)
@@ -421,11 +423,13 @@ def test_a_reader_that_is_no_member_and_commits_every_five_seconds_is_not_idle(p
         # As if preflight had been long ago.
         idle = {**idle, "at": idle["at"] - 1000}
         drained = pair.drain(topic, journal, group)
-        began = time.monotonic()
+        slept, sleep = [0.0], time.sleep
+        monkeypatch.setattr(time, "sleep", lambda seconds: (slept.append(seconds), sleep(seconds)))
         seen = {"commits_seen": drained["commits_seen"], "idle_groups": idle, "group_lag": "reread"}
         result = pair.barrier(topic, journal, group, settle=0.1, **seen)
         assert result["rc"] == 0, result["msg"]
-        assert time.monotonic() - began < 5
+        # Not for the interval of 6 s. How long the module takes depends on the load.
+        assert max(slept) < 3
 
 
 def test_offsets_that_are_kept_outside_kafka_are_not_taken_for_translated(prefixed: LabPair) -> None:
