@@ -318,7 +318,7 @@ def test_missing_evidence_never_gives_yes(
         done = secured.playbook("failover_cutoff", {"kafka_dr_confirm": "B", "kafka_dr_clusters": limited}, expect=2)
     finally:
         _take(lab, alias, ban)
-    report = json.loads((secured.reports / "cutoff-B.json").read_text())
+    report = secured.report("cutoff", "B")
     assert (report["verdict"], report["outcome"], done["changed"]) == ("UNKNOWN", "failed", 0)
     assert name in report["failure"]["message"]
     assert f"authorization failed. Grant User:consumer {operation.name} on " in report["failure"]["message"]
