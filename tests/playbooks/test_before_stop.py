@@ -138,7 +138,7 @@ def written_meanwhile(pair: Scenario, ahead: float) -> Iterator[None]:
     finally:
         over.set()
         writer.join()
-        assert producer.flush(30) == 0
+        assert producer.flush(120) == 0
 
 
 @pytest.mark.parametrize(
