@@ -135,7 +135,7 @@ other-row:
 # What failed last runs first, then what was changed last. Left to `make test`: the long worlds, runs of ansible-playbook,
 # ansible-lint, and what compares files.
 .PHONY: check
-check: setup  ## unit tests, ruff, yamllint and mypy, side by side: less than a minute
+check: setup  ## unit tests, ruff, yamllint and mypy, side by side: about a minute
 	@mkdir -p build/logs; failed=0; \
 	$(MAKE) --no-print-directory lint FAST=1 > build/logs/lint.log 2>&1 & lint=$$!; \
 	KAFKA_DR_WORLDS=2000 $(MAKE) --no-print-directory unit FAST=1 || failed=1; \

@@ -147,8 +147,9 @@ def test_start_and_stop_are_idempotent_and_quick(world: World) -> None:
     again = world.run("start", "pay")
     assert (again.returncode, json.loads(again.stdout.splitlines()[-1])["changed"]) == (0, False)
     assert "already running" in again.stdout
-    # It ends by itself: a killed one would not be unclean.
+    begun = time.monotonic()
     world.stop("pay")
+    assert time.monotonic() - begun < 30  # after which it would be killed
     again = world.run("stop", "pay")
     assert (again.returncode, json.loads(again.stdout.splitlines()[-1])["changed"]) == (0, False)
 

@@ -157,7 +157,10 @@ def test_a_changed_service_restarts_its_flows_with_a_warning(pair: Scenario) -> 
 
 
 class TestMoves(MoveCases):
-    """No flow stops here: Aiven's API cannot stop one and keep its offsets."""
+    def moved(self, pair: Scenario, report: dict[str, Any]) -> None:
+        """No flow has stopped after the way home."""
+        for service in services(pair).values() if report["to"] == "P" else ():
+            assert [flow["enabled"] for flow in service.flows()] == [True]
 
 
 class TestEnd(EndCases):

@@ -313,9 +313,13 @@ def _run_of(state: JournalState, event: Event) -> Run | None:
 def _resumed(state: JournalState, event: Event) -> None:
     run = _run_of(state, event)
     if run is not None:
-        taken = replace(run, holder=event.data.get("holder"), holder_generation=run.holder_generation + 1)
-        taken = replace(taken, options=event.data.get("options", run.options))
-        state.run = replace(taken, reads=joined(run.reads, event.data.get("reads") or {}))
+        state.run = replace(
+            run,
+            holder=event.data.get("holder"),
+            holder_generation=run.holder_generation + 1,
+            options=event.data.get("options", run.options),
+            reads=joined(run.reads, event.data.get("reads") or {}),
+        )
 
 
 def _phase(state: JournalState, event: Event) -> None:
