@@ -15,6 +15,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names im
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.latest import read_latest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.checkpoints import checkpoints_end
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal
 from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
 from modules import run_module
@@ -93,8 +94,9 @@ def test_while_applications_run_on_p_offsets_on_b_are_presynced(pair: Scenario) 
     values = (read_latest(there, STATE_TOPIC) or {}).values()
     noted = {value["group"]: value["checkpoints"] for value in values if value["kind"] == "committed_offsets"}
     end = log_ranges(there, {("P.checkpoints.internal", 0)})["P.checkpoints.internal", 0][1]
+    topic_id = checkpoints_end(there, "P.checkpoints.internal").topic_id
     assert sorted(noted) == ["fraud", "settlement"]
-    assert all(0 < one <= end for one in noted.values()), (noted, end)
+    assert all(0 < at <= end and of == topic_id for at, of in noted.values()), (noted, end, topic_id)
 
 
 def test_the_active_cluster_is_never_written(pair: Scenario) -> None:
