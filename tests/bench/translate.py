@@ -120,7 +120,8 @@ def enable(clusters: Mapping[str, Any]) -> None:
         topics = [{"name": "kafka-dr-journal-internal", "partitions": 1, "replication_factor": 1}]
         module("kafka_topic", {"bootstrap_servers": cluster["bootstrap_servers"], "topics": topics})
     data = {"active": "P", "topic_ids": topic_ids(clusters)}
-    module("dr_journal", {"clusters": clusters, "pair": "B-P", "event": "enabled", "data": data})
+    pair = {"clusters": clusters, "topics": [TOPIC]}
+    module("dr_journal", {"pair": pair, "event": "enabled", "data": data})
 
 
 def topic_ids(clusters: Mapping[str, Any]) -> dict[str, dict[str, str]]:

@@ -21,7 +21,10 @@ from confluent_kafka import KafkaException, Producer
 
 from accounts import read_log
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.cutover_types import CUTOVER_TYPES
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._http import quoted
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka import groups
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from kills import beginning, disturbed
 from lab.errors import LabError
 from lab.lab import Lab
@@ -298,6 +301,24 @@ def test_one_of_two_workers_dies_while_the_flow_is_stopped(pair: Scenario, lab: 
     killed: list[bool] = []
     proven(moved_while(pair, "barrier", lambda _left, entered: killed.append(lab.kill(entered, "connect"))), pair)
     assert killed == [True]
+
+
+@pytest.mark.parametrize("end", [Lab.stop, Lab.kill], ids=["stopped", "killed"])
+def test_offsets_are_committed_although_the_coordinator_that_the_client_knows_has_gone(
+    end: Callable[[Lab, str, str], object], pair: Scenario, lab: Lab
+) -> None:
+    alias, wanted = OTHER[lives_on(pair)], {"moved": {Partition("Payments", 0): groups.Committed(1)}}
+    kafka = Kafka(lab.info()["clusters"][alias]["bootstrap_servers"], {}, 15.0)
+    assert not groups.describe(kafka, list(wanted))["moved"].active
+    coordinator = lab.leader(alias, "__consumer_offsets", 0)
+    end(lab, alias, coordinator)
+    try:
+        assert groups.commit(kafka, wanted) == {"moved": {Partition("Payments", 0): None}}
+        assert groups.committed_offsets(kafka, list(wanted)) == {"moved": {Partition("Payments", 0): 1}}
+        groups.delete(kafka, list(wanted))
+    finally:
+        lab.start(alias, coordinator)
+        lab.wait_in_sync(alias)
 
 
 @pytest.mark.soak

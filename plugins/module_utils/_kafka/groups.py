@@ -22,7 +22,6 @@ from .._core.partition import Partition
 from .._core.resources.acl import CLUSTER_NAME
 from .._core.resources.groups import ABSENT, UNDESCRIBED, GroupState, Member, as_listed, contradicts
 from .._core.retriable import is_retriable_code
-from .._core.waiting import Bounds, wait_until
 from .client import Kafka, is_refused
 from .topics import batches, require_all_visible
 
@@ -172,8 +171,9 @@ def _describe(seconds: float, kafka: Kafka, groups: Collection[str]) -> dict[str
         futures = _ask(kafka, batch)
         try:
             states.update({group: _state(kafka, group, future, seconds) for group, future in futures.items()})
-        except Unreachable:
-            kafka.reconnect()  # the client remembers the coordinator that did not answer
+        except DrError as error:
+            if error.retriable or isinstance(error, Unreachable):
+                kafka.reconnect()  # the client remembers coordinators for minutes
             raise
     return states
 
@@ -185,7 +185,7 @@ def _ask(kafka: Kafka, batch: list[str]) -> Mapping[str, Future[Any]]:
 
 
 def _require_coordinators(kafka: Kafka, groups: list[str], seconds: float) -> None:
-    """Raise if a group's coordinator moves. The client remembers coordinators for minutes, so the next one is new.
+    """Raise if a group's coordinator moves. The next client is then a new one.
 
     A description is refused by a former coordinator without a crash. Groups of other types are refused as well, but by
     their coordinator.
@@ -383,10 +383,7 @@ def commit(kafka: Kafka, wanted: Mapping[str, Mapping[Partition, Committed]]) ->
     answers: dict[str, Mapping[Partition, _Refusal | None]] = {}
     for batch in batches(wanted, _BATCH):
         answers.update(_commit_until_settled(kafka, {group: wanted[group] for group in batch}))
-        silent = any(_is_silent(answers[group]) for group in batch)
-        if silent:
-            kafka.reconnect(keep=False)  # what this client has not sent yet is not sent later
-        if silent or any(_may_succeed(answers[group]) for group in batch):
+        if any(_is_silent(answers[group]) or _may_succeed(answers[group]) for group in batch):
             break
     unsent = _Refusal("not sent, because earlier groups had no success within the time-out", True)
     return {
@@ -406,10 +403,13 @@ def _commit_until_settled(
     def unsettled() -> dict[str, Mapping[Partition, Committed]]:
         return {group: offsets for group, offsets in wanted.items() if _may_succeed(answers.get(group))}
 
-    def send() -> None:
-        answers.update(_commit(kafka, unsettled()))
+    def send(seconds: float) -> None:
+        answers.update(sent := _commit(kafka, unsettled(), seconds))
+        if any(_is_silent(answer) or _may_succeed(answer) for answer in sent.values()):
+            # Such a client may ask a former coordinator again. What it has not sent yet is not sent later.
+            kafka.reconnect(keep=False)
 
-    wait_until(send, lambda _sent: not unsettled(), Bounds(kafka.timeout, 0.2))
+    kafka.in_attempts(send, done=lambda _sent: not unsettled())
     return answers
 
 
@@ -431,7 +431,7 @@ def _is_silent(answer: Mapping[Partition, _Refusal | None]) -> bool:
 
 
 def _commit(
-    kafka: Kafka, wanted: Mapping[str, Mapping[Partition, Committed]]
+    kafka: Kafka, wanted: Mapping[str, Mapping[Partition, Committed]], seconds: float
 ) -> dict[str, dict[Partition, _Refusal | None]]:
     kafka.note_request(
         "alter_consumer_group_offsets",
@@ -444,12 +444,12 @@ def _commit(
         request = [ConsumerGroupTopicPartitions(group, items)]
         futures[group] = kafka.admin.alter_consumer_group_offsets(request, request_timeout=_UNLIMITED)[group]
     answers: dict[str, dict[Partition, _Refusal | None]] = {}
-    until, silent = time.monotonic() + kafka.timeout, False
+    until, silent = time.monotonic() + seconds, False
     for group, future in futures.items():
         answers[group] = _committed(kafka, group, future, wanted[group], until)
         silent = silent or _is_silent(answers[group])
         if not silent:
-            until = time.monotonic() + kafka.timeout
+            until = time.monotonic() + seconds
     return answers
 
 

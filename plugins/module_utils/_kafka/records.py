@@ -16,7 +16,7 @@ import struct
 import time
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any
 
@@ -233,11 +233,12 @@ def digested(record: Record) -> Record:
 
     Compare such records with each other only. Equal contents have equal digests, and a digest of a digest is itself.
     """
-    long = any(len(part) > _DIGEST_BYTES for part in (record.key, record.value) if part is not None)
-    if not long and not record.headers:
+    key, value = _digest(record.key), _digest(record.value)
+    if key is record.key and value is record.value and not record.headers:
         return record
     headers = record.headers and tuple((name, _digest(value)) for name, value in record.headers)
-    return replace(record, key=_digest(record.key), value=_digest(record.value), headers=headers)
+    # Much faster than dataclasses.replace(), for hundreds of thousands of records.
+    return Record(record.offset, record.timestamp, record.timestamp_type, key, value, headers, record.leader_epoch)
 
 
 def _digest(data: bytes | None) -> bytes | None:

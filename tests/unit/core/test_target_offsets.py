@@ -93,6 +93,7 @@ def test_a_commit_on_the_target_does_not_raise_the_start_on_the_replica() -> Non
 
 SHORT = Translated(10, "start", 7, skips=Skips(3, 5), needed=2)
 LOG_10 = Side(None, 10, 30)
+LOG_30, COMPACTED_30 = Side(None, 0, 30), Side(None, 0, 30, compacted=True)
 
 
 @pytest.mark.parametrize(
@@ -138,6 +139,26 @@ LOG_10 = Side(None, 10, 30)
             Skips(3, 5),
             "compacted",
         ),
+        # Compaction may have removed records after its own earlier offset, or before its first one.
+        (enter_original(Side(None, 0, 20), COMPACTED_30, True, None, OwnOffset(27)), Skips(0, 3), "compacted"),
+        (
+            enter_original(
+                Side(15, 0, 20, False),
+                COMPACTED_30,
+                True,
+                Translated(20, "sync", 9, skips=Skips(0, 4)),
+                OwnOffset(27, 15),
+            ),
+            Skips(0, 3),
+            "compacted",
+        ),
+        (
+            enter_original(Side(15, 0, 20, False), COMPACTED_30, True, Translated(20, "sync", 9), OwnOffset(27, 15)),
+            NO_SKIPS,
+            "own earlier",
+        ),
+        (enter_original(Side(None, 0, 20), COMPACTED_30, True, None), Skips(0, 30), "compacted"),
+        (enter_original(Side(None, 0, 20, True), COMPACTED_30, False, None), NO_SKIPS, "no earlier"),
     ],
 )
 def test_missing_records_are_counted_separately(found: TargetOffset, skips: Skips, reason: str) -> None:
@@ -176,7 +197,6 @@ def test_an_offset_of_a_flow_that_has_stored_none_may_skip_records_and_says_why(
 # ---- the original
 
 
-LOG_30 = Side(None, 0, 30)
 MOVED = Binding(False, True, "the log was cut and filled again since the offset was stored")
 
 

@@ -106,12 +106,10 @@ def _fingerprints(
 
 
 def _digest(record: HasFields, timed: bool, named: bool) -> bytes:
-    digest = blake2b(digest_size=16)
     time = record.timestamp if timed and record.timestamp is not None else -1
     headers = record.headers if named and record.headers is not None else ()
-    digest.update(struct.pack(">qi", time, len(headers)))
+    hashed = [struct.pack(">qi", time, len(headers))]
     for part in (record.key, record.value, *(part for header in headers for part in header)):
         data = part.encode() if isinstance(part, str) else part
-        digest.update(struct.pack(">i", -1 if data is None else len(data)))
-        digest.update(data or b"")
-    return digest.digest()
+        hashed += [struct.pack(">i", -1 if data is None else len(data)), data or b""]
+    return blake2b(b"".join(hashed), digest_size=16).digest()

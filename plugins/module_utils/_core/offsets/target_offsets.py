@@ -35,6 +35,8 @@ class Side:
     end: int | None
     #: Whether there is no data record in [commit, end). Transaction markers do not count.
     read_to_end: bool | None = None
+    #: Whether records may be missing between the log start and the log end.
+    compacted: bool = False
 
 
 @dataclass(frozen=True)
@@ -255,34 +257,39 @@ def enter_original(
     if own is not None and own.offset > original.end:
         reason = f"its earlier committed offset {own.offset} is past the log end {original.end}: the log was cut"
         return TargetOffset(None, "none", "none", None, reason)
-    target_offset = _own_or_translated(left, original.start, original.end, translated, own)
+    target_offset = _own_or_translated(left, original, translated, own)
     if own is None or target_offset.method == "own":
         return target_offset
     return _with_own(target_offset, own, left.commit)
 
 
 def _own_or_translated(
-    left: Side, start: int, end: int, translated: Translated | None, own: OwnOffset | None
+    left: Side, original: Side, translated: Translated | None, own: OwnOffset | None
 ) -> TargetOffset:
+    start, end = original.start or 0, original.end or 0
+    hazards = COMPACTED[:1] if original.compacted else ()
     trusted = own.offset if own is not None and own.stands_in(left.commit) else None
     exact = translated is not None and translated.rereads == 0
-    if trusted is not None and not exact and trusted >= start:
-        if translated is None:
-            return TargetOffset(trusted, "own", "safe", end - trusted, _OWN[False])
-        if trusted > translated.offset:
-            # Offsets between the two may have no record, so their distance is not subtracted.
-            return TargetOffset(trusted, "own", "safe", min(translated.rereads, end - trusted), _OWN[True])
+    if trusted is not None and not exact and trusted >= start and (translated is None or trusted > translated.offset):
+        # Offsets between the two may have no record, so their distance is not subtracted.
+        most = end - trusted
+        rereads = most if translated is None else min(translated.rereads, most)
+        found = TargetOffset(trusted, "own", "safe", rereads, _OWN[translated is not None], hazards=hazards)
+        gone = most if translated is None else translated.skips.capped(most).at_most
+        return _skipping(found, Skips(0, gone), trusted, start) if original.compacted else found
     # The group has read the records before its own earlier committed offset there, if it was not set back since.
     needed = trusted or 0
     if translated is not None:
-        most = max(0, start - needed)
+        expired = max(0, start - needed)
         if COMPACTED[0] not in translated.hazards:
-            translated = replace(translated, skips=_with_expired_at_most(most, translated))
-        return _from(translated, start, end, most)
-    at_start = TargetOffset(start, "start", "safe", end - start, "no earlier committed offset of the group is known")
+            translated = replace(translated, skips=_with_expired_at_most(expired, translated))
+        return _from(translated, start, end, expired)
+    reason = "no earlier committed offset of the group is known"
+    at_start = TargetOffset(start, "start", "safe", end - start, reason, hazards=hazards)
     # If nothing is left to read on the replica, nothing is lost.
-    gone = 0 if left.read_to_end else max(0, start - needed)
-    return _skipping(at_start, Skips(0, gone), needed, start)
+    if left.read_to_end:
+        return at_start
+    return _skipping(at_start, Skips(0, max(0, (end if original.compacted else start) - needed)), needed, start)
 
 
 def _with_expired_at_most(most: int, translated: Translated) -> Skips:

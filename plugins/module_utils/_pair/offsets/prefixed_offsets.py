@@ -161,8 +161,11 @@ class PrefixedOffsets:
             # Records that another producer wrote since the flow was observed are not known to be replicated.
             last_replicated_offset = self._replicated_back(key) and self._back.facts[key].end == end
             translated = None if left.commit is None else mirrored.get((key, left.commit))
+            to_end = left.read_to_end and last_replicated_offset
+            compacted = not to_end and start < end and self._copies[1].compacted(evidence.y, key.topic)
+            original = Side(None, start, end, compacted=compacted)
             # MirrorMaker 2 does not translate in this direction.
-            target_offset = enter_original(left, Side(None, start, end), last_replicated_offset, translated, own)
+            target_offset = enter_original(left, original, last_replicated_offset, translated, own)
             target_offset = unread.get(key, target_offset)
             rows.append(row(evidence, group, key, target_offset, left.commit, own=offset))
         return rows
