@@ -313,12 +313,6 @@ def _in_attempts(trial: Trial) -> Any:
     return trial.module.Kafka.in_attempts(KAFKA, trial.observing("read"))
 
 
-@wait("kafka", "_kafka/groups.py:_commit_until_settled")
-def _commit(trial: Trial) -> Any:
-    trial.replace("_commit", {"g": {ONE: None}})
-    return trial.module.commit(KAFKA, {"g": {ONE: trial.module.Committed(5)}})
-
-
 @wait("kafka", "_kafka/committing.py:_hold")
 def _hold(trial: Trial) -> Any:
     trial.replace("kafka_groups.committed_offsets", {})
