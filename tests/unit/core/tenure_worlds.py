@@ -356,10 +356,10 @@ def group_history(made: TenureWorld, draw: random.Random) -> GroupHistory | None
     """
     if made.kinds & UNFIT or len(made.tenures()) < 2:
         return None
-    at = draw.randint(1, 5)
+    at = draw.randint(1, 30)
     found = GroupHistory(made, checkpoints_at_move=CheckpointsEnd(at, "1"))
-    # Its own draws: the other worlds stay the same. Clocks of workers and of the controller differ by hours.
-    fate = random.Random(f"checkpoints {made.seed}")
+    # Clocks of workers and of the controller differ by hours.
+    fate = random.Random(draw.getrandbits(32))
     ahead = fate.choice((-10_000.0, 0.0, 10_000.0))
     recreated_at = fate.randint(1, 3) if fate.random() < 0.7 else None
     x, y = made.active, made.idle
