@@ -247,7 +247,7 @@ runner: setup  ## playbooks as AWX starts them
 
 # Some minutes and gigabytes, for which `make test` has no time: it runs before a release.
 .PHONY: image
-image: setup  ## build the execution environment of awx/ with Docker, and check what is in it
+image: setup  ## build the execution environment of awx/ with Docker, then a failover in it as a job of AWX
 	@bash tests/support/image.sh
 
 # tests/runner runs the same against a stand-in for AWX.
