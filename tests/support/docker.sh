@@ -57,6 +57,8 @@ engine_stop() {
     [[ -n $ENGINE_PID ]] || return 0
     kill "$ENGINE_PID" 2>/dev/null || true
     wait "$ENGINE_PID" || true
+    # After a container in the network of this machine, dockerd leaves this mount.
+    umount "$ENGINE_RUN/exec/netns/default" 2>/dev/null || true
     rm -rf "$ENGINE_RUN"
     ENGINE_PID=
     unset DOCKER_HOST
