@@ -169,7 +169,7 @@ antsibull-docs: venv link
 .PHONY: collected
 collected: venv link
 	$(SAY) 'lint: pytest --collect-only (what only long runs start)'
-	@pytest --collect-only --quiet $(sort $(wildcard tests/integration tests/kerberos tests/kubernetes tests/playbooks)) > build/logs/collected.log \
+	@pytest --collect-only --quiet $(sort $(wildcard tests/image tests/integration tests/kerberos tests/kubernetes tests/playbooks)) > build/logs/collected.log \
 	|| { tail -n 30 build/logs/collected.log; exit 1; }
 
 .PHONY: mypy
@@ -244,6 +244,11 @@ restarts: setup classes  ## three round trips while three brokers per cluster re
 runner: setup  ## playbooks as AWX starts them
 	$(SAY) 'runner: pytest tests/runner'
 	@pytest tests/runner
+
+# Some minutes and gigabytes, for which `make test` has no time: it runs before a release.
+.PHONY: image
+image: setup  ## build the execution environment of awx/ with Docker, then a failover in it as a job of AWX
+	@bash tests/support/image.sh
 
 # tests/runner runs the same against a stand-in for AWX.
 .PHONY: awx
@@ -327,7 +332,7 @@ error-codes: setup  ## write docs/error-codes.md and docs/rights.md from the cod
 .PHONY: changelog
 changelog: venv link  ## write CHANGELOG.md and changelogs/changelog.yaml from the fragments
 	$(SAY) 'changelog: fragments and new modules into the release of galaxy.yml'
-	@rm -rf build/docker  # the whole checkout is copied meanwhile, which ends at an image's links to devices
+	@rm -rf build/docker build/image  # the whole checkout is copied meanwhile, which ends at an image's links to devices
 	@antsibull-changelog release --update-existing --refresh --reload-plugins
 
 .PHONY: clean

@@ -3,14 +3,14 @@
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
 #
-# image.sh IMAGE: imports a Debian root file system with Java and Python into the Docker engine and prints IMAGE with a
-# tag for its release and packages. Does nothing if the image exists. The packages come from the package source of this
-# machine, and the root file system is cached. Uses no image registry.
+# image.sh IMAGE [PACKAGES]: imports a Debian root file system with these packages, by default Java and Python, into the
+# Docker engine and prints IMAGE with a tag for its release and packages. Does nothing if the image exists. The packages
+# come from the package source of this machine, and the root file system is cached. Uses no image registry.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.."
 source tests/support/common.sh
 
-PACKAGES=openjdk-17-jre-headless,python3
+PACKAGES=${2:-openjdk-17-jre-headless,python3}
 # Unused folders, which would double the size of the image.
 UNUSED=(var/cache/apt var/lib/apt/lists usr/share/doc usr/share/man usr/share/locale)
 

@@ -106,8 +106,11 @@ CHECKED = {
     "ansible-playbook switchback.kafka_dr.rights": f"{ELSEWHERE}, on a secured pair",
     "ansible-playbook awx/load.yml": "tests/playbooks/test_awx_load.py runs it, against an API in memory",
     "ansible-builder build -f awx/execution-environment/execution-environment.yml --tag kafka-dr-ee": (
-        "wants a container engine; tests/runner/test_execution_environment.py renders the image"
+        "wants a container engine; make image runs it, with build arguments for a Debian image"
     ),
+    "ansible-builder build -f awx/execution-environment/execution-environment.yml --tag kafka-dr-ee"
+    " --container-runtime docker --build-arg EE_BASE_IMAGE=YOUR_BASE_IMAGE:TAG --build-arg PKGMGR=/usr/bin/apt-get"
+    " --build-arg PYCMD=/opt/ansible/bin/python3": "make image runs it, with its own base image",
     "ansible-builder create": "the execution environment has a test of its own",
     "ansible-rulebook --rulebook extensions/eda/rulebooks/readiness_on_lag.yml --vars vars.yml"
     " --controller-url https://awx.example.com --controller-token ...": (
@@ -132,6 +135,7 @@ CHECKED = {
     "make diagrams": "tests/repository/test_docs_diagrams.py compares the files with the generator",
     "make docs": ITSELF,
     "make error-codes": "tests/repository/test_docs.py compares the page with the generator",
+    "make image": ITSELF,
     "make kerberos": ITSELF,
     "make kubernetes": ITSELF,
     "make molecule": ITSELF,

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 import tarfile
@@ -19,6 +20,7 @@ from awx_project import PROJECT
 from repository import ROOT
 
 BIN = Path(sys.executable).parent
+GUIDE = ROOT / "docs" / "awx.md"
 EXAMPLE = PROJECT / "execution-environment" / "execution-environment.yml"
 
 
@@ -63,13 +65,18 @@ def test_an_image_gets_the_client_library_java_and_the_kerberos_packages(install
 
 def test_the_example_adds_the_tested_spark_packages(tmp_path: Path) -> None:
     run("ansible-builder", "create", "-f", str(EXAMPLE), "-c", str(tmp_path))
-    wanted = (tmp_path / "_build" / "requirements.txt").read_text().split()
+    (line,) = [
+        line for line in image(tmp_path).splitlines() if line.startswith("RUN $PYCMD -m pip install --no-cache-dir py")
+    ]
+    wanted = [word for word in shlex.split(line)[5:] if not word.startswith("-")]
     pinned = dict(line.split("==") for line in (ROOT / "requirements-run.in").read_text().splitlines() if "==" in line)
     assert sorted(wanted) == ["numpy", "pandas>=2,<3", "pyarrow", f"pyspark=={pinned['pyspark']}"]
     assert pinned["pandas"].startswith("2.")
+    system = (tmp_path / "_build" / "bindep.txt").read_text().splitlines()
+    assert sorted(system) == ["openssh-client [platform:dpkg]", "openssh-clients [platform:rpm]"]
     asked = (tmp_path / "_build" / "requirements.yml").read_text()
     assert asked == (PROJECT / "collections" / "requirements.yml").read_text()
-    assert "python3 -m kafka_dr_audit --prepare" in image(tmp_path)
+    assert "&& $PYCMD -m kafka_dr_audit --prepare" in image(tmp_path)
 
 
 def test_the_definition_with_kerberos_can_be_rendered(tmp_path: Path) -> None:
@@ -79,6 +86,20 @@ def test_the_definition_with_kerberos_can_be_rendered(tmp_path: Path) -> None:
     (tmp_path / "librdkafka-2.15.1.tar.gz").touch()
     run("ansible-builder", "create", cwd=tmp_path)
     assert "--enable-gssapi" in image(tmp_path / "context")
+    assert "RUN python3 " not in image(tmp_path / "context")
+
+
+def test_the_example_uses_the_chosen_python_if_python3_of_the_base_is_older(tmp_path: Path) -> None:
+    definition = yaml.safe_load(EXAMPLE.read_text())
+    definition["dependencies"]["galaxy"] = str(PROJECT / "collections" / "requirements.yml")
+    chosen = {"package_system": "python3.11", "python_path": "/usr/bin/python3.11"}
+    assert f"{{package_system: {chosen['package_system']}, python_path: {chosen['python_path']}}}" in GUIDE.read_text()
+    definition["dependencies"]["python_interpreter"] = chosen
+    (tmp_path / "execution-environment.yml").write_text(yaml.safe_dump(definition))
+    run("ansible-builder", "create", cwd=tmp_path)
+    rendered = image(tmp_path / "context")
+    assert 'ARG PYCMD="/usr/bin/python3.11"' in rendered
+    assert "python3 " not in rendered
 
 
 def image(context: Path) -> str:

@@ -79,7 +79,8 @@ class Awx:
     """The project and one inventory, in ``folder``.
 
     ``variables``: more variables of the inventory. ``credentials``: the values of each credential, by its name; those
-    that are not listed are empty.
+    that are not listed are empty. ``image``: run each job in a container of this image, on the network of this machine.
+    ``key``: the private key of a machine credential.
     """
 
     folder: Path
@@ -87,6 +88,8 @@ class Awx:
     variables: Mapping[str, Any]
     credentials: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     jobs: list[Job] = field(default_factory=list)
+    image: str = ""
+    key: str = ""
 
     def __post_init__(self) -> None:
         self.folder.mkdir(exist_ok=True)
@@ -133,16 +136,36 @@ class Awx:
         secret.mkdir()
         (secret / "extravars").write_text(written({"awx_job_id": 1, **variables}, template["extra_vars"]))
         given = [inject(kind_of(name), self.credentials[name], secret) for name in template["credentials"]]
+        (place / "inventory").mkdir()
+        shutil.copy(self.script, place / "inventory" / "hosts")
+        # An image has its own programs and collections.
+        environment = {} if self.image else self._environment()
+        for one in given:
+            environment |= one.environment
         done = ansible_runner.run(
             private_data_dir=str(place),
             playbook=template["playbook"],
-            inventory=str(self.script),
             cmdline=shlex.join([*shlex.split(options), *(word for one in given for word in one.arguments)]) or None,
-            envvars={**self._environment(), **{name: text for one in given for name, text in one.environment.items()}},
+            envvars=environment,
+            ssh_key=self.key or None,
             quiet=True,
+            **self._container(),
         )
         with done.stdout as shown:
             return Job(playbook, "--check" in options, done.status, shown.read(), list(done.events))
+
+    def _container(self) -> dict[str, Any]:
+        """How ansible-runner starts the container of a job. Files keep their paths: those of the lab and of the job."""
+        if not self.image:
+            return {}
+        lab = self.folder.parent
+        return {
+            "process_isolation": True,
+            "process_isolation_executable": "docker",
+            "container_image": self.image,
+            "container_options": ["--network=host"],
+            "container_volume_mounts": [f"{lab}:{lab}"],
+        }
 
     def _environment(self) -> dict[str, str]:
         return {

@@ -5,8 +5,9 @@
 # shellcheck disable=SC2034 # the sourcing script uses ENGINE_WHY
 #
 # Source it after common.sh. engine_start provides a Docker engine: a running one, or, as root, one of our own. If
-# neither is possible, ENGINE_WHY has the reason. engine_stop stops our own. Images stay in build/docker.
+# neither is possible, ENGINE_WHY has the reason. engine_stop stops our own. Images stay in ENGINE_DATA.
 
+ENGINE_DATA=build/docker
 ENGINE_WHY=
 ENGINE_PID=
 ENGINE_RUN=
@@ -35,12 +36,12 @@ engine_start() {
 
 # It does not change this machine's packet filter and routes: the scenario's networks have and need no route out.
 engine_spawn() {
-    mkdir -p build/docker "$(dirname -- "$ENGINE_LOG")"
+    mkdir -p "$ENGINE_DATA" "$(dirname -- "$ENGINE_LOG")"
     # Socket paths must be short.
     ENGINE_RUN=$(mktemp -d "${TMPDIR:-/tmp}/kafka-dr-docker.XXXX")
     export DOCKER_HOST=unix://$ENGINE_RUN/socket
     # Its own session: Ctrl-C must not end it before the containers are gone.
-    setsid dockerd --storage-driver=overlay2 --data-root="$PWD/build/docker" --exec-root="$ENGINE_RUN/exec" \
+    setsid dockerd --storage-driver=overlay2 --data-root="$PWD/$ENGINE_DATA" --exec-root="$ENGINE_RUN/exec" \
         --pidfile="$ENGINE_RUN/pid" --host="$DOCKER_HOST" --bridge=none --iptables=false --ip-forward=false \
         --ip-masq=false >"$ENGINE_LOG" 2>&1 &
     ENGINE_PID=$!
@@ -56,6 +57,8 @@ engine_stop() {
     [[ -n $ENGINE_PID ]] || return 0
     kill "$ENGINE_PID" 2>/dev/null || true
     wait "$ENGINE_PID" || true
+    # After a container in the network of this machine, dockerd leaves this mount.
+    umount "$ENGINE_RUN/exec/netns/default" 2>/dev/null || true
     rm -rf "$ENGINE_RUN"
     ENGINE_PID=
     unset DOCKER_HOST
