@@ -95,42 +95,27 @@ demo: run-setup  ## from nothing to a proven failover and failback, with a short
 # ---- tests --------------------------------------------------------------------------------------------------
 ##@ test it
 
+# Two at a time, the longest first: whatever runs alone at the end leaves half the machine idle.
+SUITES := classes lint modules unit sanity docs-commands molecule-short runner artifact docs
+
+# Whatever failed is said again at the end: the others go on for minutes.
 .PHONY: test
 test: setup  ## what must pass before a change: everything but the long tests (make playbooks)
-	@$(MAKE) --no-print-directory SIDE_BY_SIDE=1 -j2 --output-sync=line lint classes
-	@$(MAKE) --no-print-directory rows
+	$(SAY) 'test: two suites at a time, each shown when it ends'
+	@rm -rf build/failed; mkdir -p build/failed build/logs
+	@$(MAKE) --no-print-directory SIDE_BY_SIDE=1 -j2 --keep-going --output-sync=line $(SUITES:%=suite-%) || { \
+	for log in build/failed/*; do printf '==> test: %s FAILED; the end of build/logs/suite-%s.log:\n' "$${log##*/}" "$${log##*/}"; \
+	cut -c 1-400 "$$log"; done; exit 1; }
 	@rmdir "$${TMPDIR:-/tmp}/pytest-of-$$(id -un)" 2> /dev/null || true  # pytest empties it and leaves it
 	@if cat build/skipped/* 2>/dev/null; then echo '==> test: passed, but for what is SKIPPED'; else echo '==> test: all passed'; fi
+
+suite-%:
+	@$(MAKE) --no-print-directory $* 2>&1 | tee build/logs/suite-$*.log || { \
+	tail -n 60 build/logs/suite-$*.log > build/failed/$*; exit 1; }
 
 .PHONY: classes
 classes: setup
 	$(CLASS_ARCHIVE)
-
-# Of about the same length: whatever runs alone at the end leaves half the machine idle.
-ONE_ROW := modules docs-commands runner artifact
-OTHER_ROW := unit sanity docs molecule-short
-
-# Whatever failed is said again at the end: the other row goes on for minutes.
-.PHONY: rows
-rows:
-	$(SAY) 'test: two rows of tests side by side, each shown when it ends'
-	@rm -rf build/failed; mkdir -p build/failed build/logs
-	@$(MAKE) --no-print-directory SIDE_BY_SIDE=1 -j2 --output-sync=line one-row other-row || { \
-	for log in build/failed/*; do printf '==> test: %s FAILED; the end of build/logs/row-%s.log:\n' "$${log##*/}" "$${log##*/}"; \
-	cut -c 1-400 "$$log"; done; exit 1; }
-
-define row
-+@for target in $(1); do $(MAKE) --no-print-directory $$target 2>&1 | tee build/logs/row-$$target.log || { \
-tail -n 60 build/logs/row-$$target.log > build/failed/$$target; exit 1; }; done
-endef
-
-.PHONY: one-row
-one-row:
-	$(call row,$(ONE_ROW))
-
-.PHONY: other-row
-other-row:
-	$(call row,$(OTHER_ROW))
 
 # What failed last runs first, then what was changed last. Left to `make test`: the long worlds, runs of ansible-playbook,
 # ansible-lint, and what compares files.
