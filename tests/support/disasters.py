@@ -16,12 +16,12 @@ PARTS = ("broker", "connect")
 FLOW = "P->B.MirrorSourceConnector"
 
 
-def pause(pair: Scenario, seconds: float, meanwhile: Callable[[Lab], None] = lambda lab: None) -> Lab:
-    """MirrorMaker 2 falls behind by the records written on P in ``seconds`` (at 1,000 records/s), and continues."""
+def pause(pair: Scenario, seconds: float, meanwhile: Callable[[Lab], None] = lambda lab: None, flow: str = FLOW) -> Lab:
+    """MirrorMaker 2 falls behind by the records written in ``seconds`` (at 1,000 records/s), and continues."""
     lab = Lab(pair.folder)
-    hold_back(pair, lab, FLOW, seconds)
+    hold_back(pair, lab, flow, seconds)
     meanwhile(lab)
-    control_connector(lab, FLOW, "resume")
+    control_connector(lab, flow, "resume")
     return lab
 
 
@@ -32,14 +32,14 @@ def hold_back(pair: Scenario, lab: Lab, connector: str, seconds: float) -> None:
     pair.wait(lambda: pair.count("acknowledged") >= records, 60, "records after the pause")
 
 
-def lose(pair: Scenario, lag_seconds: float) -> Lab:
-    """P fails with everything on it, ``lag_seconds`` after MirrorMaker 2 has stopped replicating."""
+def lose(pair: Scenario, lag_seconds: float, alias: str = "P") -> Lab:
+    """A cluster fails with everything on it, ``lag_seconds`` after MirrorMaker 2 has stopped replicating from it."""
 
     def die(lab: Lab) -> None:
         for part in PARTS:
-            lab.kill("P", part)
+            lab.kill(alias, part)
 
-    return pause(pair, lag_seconds, die)
+    return pause(pair, lag_seconds, die, FLOW if alias == "P" else "B->P.MirrorSourceConnector")
 
 
 def give_back(pair: Scenario) -> None:
@@ -57,10 +57,10 @@ def give_back(pair: Scenario) -> None:
     pair.playbook("enable", {"kafka_dr_confirm": "P", **accepted})
 
 
-def forgotten(pair: Scenario) -> None:
-    """Wait until P removes the consumers that died with it, when their session ends."""
-    client = admin(Lab(pair.folder), "P")
-    pair.wait(lambda: not at_work(client), 90, "the members of P's groups that died with it have left")
+def forgotten(pair: Scenario, alias: str = "P") -> None:
+    """Wait until a cluster removes the consumers that died with it, when their session ends."""
+    client = admin(Lab(pair.folder), alias)
+    pair.wait(lambda: not at_work(client), 90, f"the members of {alias}'s groups that died with it have left")
 
 
 def rename(pair: Scenario, old: str, new: str) -> None:
