@@ -95,7 +95,8 @@ demo: run-setup  ## from nothing to a proven failover and failback, with a short
 # ---- tests --------------------------------------------------------------------------------------------------
 ##@ test it
 
-# Two at a time, the longest first: whatever runs alone at the end leaves half the machine idle.
+# Two at a time. The class archive first, because audits start faster with it; then about the longest first, because
+# whatever runs alone at the end leaves half the machine idle.
 SUITES := classes lint modules unit sanity docs-commands molecule-short runner artifact docs
 
 # Whatever failed is said again at the end: the others go on for minutes.

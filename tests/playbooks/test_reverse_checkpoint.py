@@ -14,7 +14,6 @@ import pytest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import STATE_TOPIC
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.latest import read_latest
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import log_ranges
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.checkpoints import checkpoints_end
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_journal
 from ansible_collections.switchback.kafka_dr.tests.support.pairs import of_journal
@@ -93,8 +92,7 @@ def test_while_applications_run_on_p_offsets_on_b_are_presynced(pair: Scenario) 
     there = Kafka(read_inventory(pair.inventory)["kafka_dr_clusters"]["B"]["bootstrap_servers"], {}, 15.0)
     values = (read_latest(there, STATE_TOPIC) or {}).values()
     noted = {value["group"]: value["checkpoints"] for value in values if value["kind"] == "committed_offsets"}
-    end = log_ranges(there, {("P.checkpoints.internal", 0)})["P.checkpoints.internal", 0][1]
-    topic_id = checkpoints_end(there, "P.checkpoints.internal").topic_id
+    end, topic_id = checkpoints_end(there, "P.checkpoints.internal")
     assert sorted(noted) == ["fraud", "settlement"]
     assert all(0 < at <= end and of == topic_id for at, of in noted.values()), (noted, end, topic_id)
 

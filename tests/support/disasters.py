@@ -17,7 +17,7 @@ FLOW = "P->B.MirrorSourceConnector"
 
 
 def pause(pair: Scenario, seconds: float, meanwhile: Callable[[Lab], None] = lambda lab: None, flow: str = FLOW) -> Lab:
-    """MirrorMaker 2 falls behind by the records written in ``seconds`` (at 1,000 records/s), and continues."""
+    """MirrorMaker 2 stops for the records written in ``seconds`` (at 1,000 records/s), and continues."""
     lab = Lab(pair.folder)
     hold_back(pair, lab, flow, seconds)
     meanwhile(lab)
