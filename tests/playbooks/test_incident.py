@@ -84,7 +84,7 @@ CASES = [
 ]
 
 
-@pytest.fixture(params=CASES, ids=lambda case: " on ".join(case))
+@pytest.fixture(params=CASES, ids=" on ".join)
 def incident(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Incident]:
     """Under load on the cluster that is about to be lost, with presynced offsets on the other one."""
     policy, lost = request.param
