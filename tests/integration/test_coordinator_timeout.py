@@ -46,14 +46,18 @@ except DrError as error:
 print("timed out", flush=True)
 sys.stdin.readline()
 kafka.timeout = 15.0
-# A commit that was given up before it was sent is not sent later.
+# A broker that was paused for longer than its session leaves its groups for a moment. An offset that is read just then
+# ends the process (librdkafka's issue 5040; a module runs once more), so the groups are described until that is over.
 until, looks = time.monotonic() + 5, 0
 while looks == 0 or time.monotonic() < until:
     try:
-        assert groups.committed_offsets(kafka, names) == {name: {} for name in names}
+        groups.describe(kafka, names)
         looks += 1
-    except DrError as error:  # A slow broker. A crash ends the process.
+    except DrError as error:
         print(error, file=sys.stderr, flush=True)
+        until, looks = time.monotonic() + 5, 0
+# A commit that was given up before it was sent is not sent later.
+assert groups.committed_offsets(kafka, names) == {name: {} for name in names}
 print("alive", flush=True)
 """
 
