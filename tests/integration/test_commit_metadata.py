@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Producer
-from confluent_kafka.admin import AdminClient
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import committed, may_have_members
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import data_records
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.topics import describe, log_ranges
 from ansible_collections.switchback.kafka_dr.plugins.modules import (
@@ -27,8 +28,8 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
 from ansible_collections.switchback.kafka_dr.tests.support.journals import journal_state
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module, warned
 from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
-from brokers import commit, committed_metadata
-from metadata import bit_set, run_lengths, streams
+from metadata import bit_set, commit_with_metadata, run_lengths, stored_metadata, streams
+from parallel_application import parallel_application
 
 pytestmark = pytest.mark.integration
 
@@ -37,6 +38,8 @@ COUNT, COMMIT = 20, 6
 NOW = 1_790_000_000_000
 #: Two of the records after the committed offset are processed.
 DONE = bit_set(5, {1, 4})
+# Longer than the session of a killed member.
+BOUNDS = Bounds(90, 0.2)
 
 
 class LabPair:
@@ -56,9 +59,6 @@ class LabPair:
 
     def servers(self, alias: str) -> str:
         return str(self.clusters[alias]["bootstrap_servers"])
-
-    def admin(self, alias: str) -> AdminClient:
-        return AdminClient({"bootstrap.servers": self.servers(alias)})
 
     def replica(self, topic: str) -> str:
         return topic if self.policy == "identity" else f"{self.p}.{topic}"
@@ -126,10 +126,12 @@ class LabPair:
             topic: (log_ranges(self.kafka[self.p], {Partition(topic, 0)})[topic, 0][1], "") for topic in self.topics
         }
         for alias, of_alias in ((self.p, {**ends, **commits}), (self.b, existing or {})):
-            offsets = {(topic, 0): offset for topic, (offset, _text) in of_alias.items()}
-            texts = {(topic, 0): text for topic, (_offset, text) in of_alias.items()}
-            if offsets:
-                commit(self.admin(alias), group, offsets, texts)
+            if of_alias:
+                self.commit(alias, group, of_alias)
+        return self.translate(group)
+
+    def translate(self, group: str) -> Any:
+        """What :meth:`move` does with what the group has committed on P."""
         about = {"clusters": self.clusters, "topics": self.topics, "groups": [group], "policy": self.policy}
         ids = {"topic_ids": self.topic_ids()}
         params = {**about, "leave": self.p, "enter": self.b, "settle": 0.1}
@@ -142,8 +144,17 @@ class LabPair:
         assert done["rc"] == 0, done["msg"]
         again = run_module(kafka_group, client)
         assert (again["rc"], again["changed"]) == (0, False)
-        there = committed_metadata(self.admin(self.b), group)
-        return found, {topic: there[self.replica(topic), 0] for topic in self.topics}
+        stored = stored_metadata(self.kafka[self.b], group)
+        there = {topic: self.committed(self.b, group, self.replica(topic)) for topic in self.topics}
+        for topic, (_offset, text) in there.items():
+            assert stored[Partition(self.replica(topic), 0)] == text.encode()
+        return found, there
+
+    def commit(self, alias: str, group: str, commits: Mapping[str, tuple[int, str]]) -> None:
+        commit_with_metadata(self.kafka[alias], group, {(topic, 0): value for topic, value in commits.items()})
+
+    def committed(self, alias: str, group: str, topic: str) -> tuple[int, str]:
+        return tuple(committed(self.kafka[alias], [group])[group][Partition(topic, 0)])
 
     def topic_ids(self) -> dict[str, dict[str, str]]:
         ids = {}
@@ -175,6 +186,25 @@ def test_metadata_go_along_where_each_record_is_at_the_same_place(pair: LabPair,
     assert there[pair.plain] == (COMMIT, text)
     assert not [row for row in found["details"] if row["metadata_dropped"]]
     assert "metadata" not in warned(found, capsys)
+
+
+def test_parallel_consumer_processes_nothing_twice_after_a_move(pair: LabPair) -> None:
+    """The real library stores what it has processed after the committed offset, and reads that on B."""
+    group, unfinished = f"parallel-{uuid.uuid4().hex[:8]}", {"3", "7"}
+    pair.commit(pair.p, group, dict.fromkeys(pair.topics, (0, "")))
+    stored = (3, bit_set(COUNT - 3, set(range(COUNT - 3)) - {0, 4}, version=1))
+    with parallel_application(pair.servers(pair.p), group, pair.plain, unfinished) as processed:
+        done = wait_until(lambda: pair.committed(pair.p, group, pair.plain), lambda found: found == stored, BOUNDS)
+        assert done.state == stored, processed()
+        assert set(processed()) == {str(number) for number in range(COUNT)} - unfinished
+    wait_until(lambda: may_have_members(pair.kafka[pair.p], group), lambda active: not active, BOUNDS)
+    found, there = pair.translate(group)
+    assert (there[pair.plain], [row for row in found["details"] if row["metadata_dropped"]]) == (stored, [])
+    replica = pair.replica(pair.plain)
+    with parallel_application(pair.servers(pair.b), group, replica) as processed:
+        done = wait_until(lambda: pair.committed(pair.b, group, replica), lambda found: found == (COUNT, ""), BOUNDS)
+        assert done.state == (COUNT, ""), processed()
+        assert sorted(processed()) == sorted(unfinished)
 
 
 def test_times_of_kafka_streams_go_along_to_another_offset(pair: LabPair) -> None:

@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, Producer
-from confluent_kafka.admin import AdminClient
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
@@ -30,8 +29,9 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
 from ansible_collections.switchback.kafka_dr.tests.support.journals import journal_state
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module, warned
 from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair
-from brokers import commit, cut
+from brokers import cut
 from lab.lab import Lab
+from metadata import commit_with_metadata
 
 pytestmark = pytest.mark.integration
 
@@ -124,8 +124,7 @@ class SurvivingCluster:
         return str(found["topics"][0]["topic_id"])
 
     def commit(self, topic: str, offset: int, metadata: str = "") -> None:
-        client = AdminClient({"bootstrap.servers": self.servers})
-        commit(client, self.group, {(topic, 0): offset}, {(topic, 0): metadata})
+        commit_with_metadata(Kafka(self.servers, {}, 15.0), self.group, {(topic, 0): (offset, metadata)})
 
     def observe(self, known: Mapping[str, Any] | None = None, **more: Any) -> dict[str, Any]:
         """``known``: the state in the journal of the surviving cluster."""

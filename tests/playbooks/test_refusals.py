@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.tests.playbooks.test_readiness import (
+    CHECKPOINT,
     CLIENTS,
     PARTITIONS,
     SOURCE,
@@ -44,6 +45,7 @@ from ansible_collections.switchback.kafka_dr.tests.playbooks.test_remedies impor
     write,
 )
 from scenario import ROOT, Scenario
+from snapshot import read_inventory
 
 pytestmark = pytest.mark.long
 
@@ -193,7 +195,7 @@ REFUSED_ELSEWHERE = {
     "journal_incomplete": "tests/integration/test_dr_active.py",
     "offsets_do_not_fit": "tests/integration/test_dr_flow_start.py",
     "overrides_refused": "tests/integration/test_settings_in_force.py",
-    "tail_left": "tests/playbooks/test_identity.py",
+    "tail_left": "tests/playbooks/test_incident.py",
 }
 
 
@@ -218,9 +220,54 @@ def test_the_next_step_of_a_refusal_lets_enable_go_on(two_topics: BreakablePair,
         scenario.playbook("enable", CONFIRM)
 
 
+# ---- after a move --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def on_b(two_topics: BreakablePair) -> BreakablePair:
+    """The applications live on B."""
+    assert two_topics.scenario.move("failover_cutoff", "B")["outcome"] == "completed"
+    return two_topics
+
+
+def test_a_group_that_was_set_back_starts_at_the_lower_offset(on_b: BreakablePair) -> None:
+    """On B it has the higher offset that it committed there itself, in a topic that group sync does not reach."""
+    pair, scenario = on_b, on_b.scenario
+    scenario.traffic(500)
+    assert scenario.move("failback", "P")["outcome"] == "completed"
+    scenario.ledger("stop", "archive")
+    pair.commit("P", "archive", dict.fromkeys(pair.ends("P", "B.Payments"), 0))
+    report = scenario.move("failover_cutoff", "B", kafka_dr_drain_groups_timeout=1)
+    assert report["outcome"] == "completed"
+    rows = [row for row in report["committed_offsets"] if (row["group"], row["topic"]) == ("archive", "Payments")]
+    assert [row["offset"] for row in rows] == [0] * PARTITIONS, rows
+    assert all(row["own"] > 0 for row in rows), rows
+
+
+def test_a_topic_and_a_group_that_join_after_a_move_are_in_stopped_connectors_too(on_b: BreakablePair) -> None:
+    """The checkpoint connector toward the applications is stopped. Readiness compares its topics and groups."""
+    pair, scenario = on_b, on_b.scenario
+    declared = read_inventory(scenario.inventory)["kafka_dr_topics"]
+    groups = ["settlement", "archive", "late"]
+    write(pair, kafka_dr_topics=[*declared, *topics(Late=1)], kafka_dr_groups=groups)
+    scenario.playbook("enable", CONFIRM)
+    name = f"P->B.{CHECKPOINT}"
+    config = pair.connect("GET", "B", f"/{name}/config")
+    assert "Late" in config["topics"].split(",")
+    assert "late" in config["groups"].split(",")
+    state = pair.connect("GET", "B", f"/{name}/status")
+    assert (state["connector"]["state"], state["tasks"]) == ("STOPPED", [])
+    # A group that has never read is reported by a check of its own.
+    later = {"group_offsets", "presynced"}
+    observed = {"topics": ["Payments", "Ledger", "Late"], "groups": groups, "to": "P"}
+    seen = until(lambda: pair.observe(**observed), lambda seen: set(named(seen)) <= later)
+    assert set(named(seen)) <= later, named(seen)
+    assert scenario.playbook("enable", CONFIRM)["changed"] == 0
+
+
 # ---- README --------------------------------------------------------------------------------------------------------
 
-#: Words of each sentence, and tests that do what it says.
+#: Words of each sentence, and tests of playbooks that do what it says.
 README: dict[str, tuple[str, ...]] = {
     "Before it, a failed run puts everything back": (
         "test_round_trip.py::test_a_hook_that_fails_before_the_point_of_no_return_undoes_the_run",
@@ -232,8 +279,7 @@ README: dict[str, tuple[str, ...]] = {
     "replication that makes no progress": ("test_refusals.py::test_a_move_refuses_what_readme_lists",),
     "transactions that stay open": ("test_before_stop.py::test_the_transaction_of_a_killed_producer_is_refused",),
     "topics that the flow leaves out": ("test_before_stop.py::test_a_flow_that_leaves_out_a_topic_is_refused",),
-    # A move asks the same check.
-    "missing rights of the applications": ("test_secure.py::test_readiness_names_the_missing_acl",),
+    "missing rights of the applications": ("test_secure.py::test_readiness_and_a_move_name_the_missing_acl",),
     "groups that are not in the inventory": ("test_absence.py::test_a_move_refuses_a_group_outside_the_inventory",),
     "an application that the inventory does not control": (
         "test_other_teams.py::test_applications_at_work_are_named_and_nothing_moves",
@@ -260,9 +306,7 @@ README: dict[str, tuple[str, ...]] = {
         "test_records_gone.py::test_a_planned_move_is_refused_before_the_first_application_stops",
     ),
     "only if the group itself committed it in an earlier tenure": (
-        # A module: no playbook test sets a group back.
-        "../integration/test_dr_translation.py::"
-        "test_on_the_original_the_exact_translation_counts_and_no_earlier_offset",
+        "test_refusals.py::test_a_group_that_was_set_back_starts_at_the_lower_offset",
     ),
     "Any other one stops the run": (
         "test_refusals.py::test_a_move_refuses_what_readme_lists",

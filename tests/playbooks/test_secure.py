@@ -218,7 +218,7 @@ def bundle(secured: Scenario) -> dict[str, Any]:
     return about
 
 
-def test_readiness_names_the_missing_acl(secured: Scenario, lab: Lab) -> None:
+def test_readiness_and_a_move_name_the_missing_acl(secured: Scenario, lab: Lab) -> None:
     """No other check would: as long as the applications run on P, no client is refused on B."""
 
     def rights() -> tuple[str, str]:
@@ -231,7 +231,12 @@ def test_readiness_names_the_missing_acl(secured: Scenario, lab: Lab) -> None:
     assert rights()[0] == "YES"
     _take(lab, "B", join)
     try:
-        assert rights() == ("NO", "allow User:consumer from *: read group literal settlement")
+        missing = "allow User:consumer from *: read group literal settlement"
+        assert rights() == ("NO", missing)
+        refused = secured.playbook("failover_cutoff", {"kafka_dr_confirm": "B"}, expect=2)
+        output = " ".join(refused["output"].split())
+        assert refused["changed"] == 0
+        assert all(words in output for words in ("NO (rights)", missing, "Nothing was changed by this attempt"))
     finally:
         _give(lab, "B", join)
     assert rights()[0] == "YES"

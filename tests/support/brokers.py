@@ -21,15 +21,9 @@ def admin(lab: Lab, alias: str) -> AdminClient:
     return AdminClient({**lab.client(), "bootstrap.servers": servers, "log_level": 0})
 
 
-def commit(
-    client: AdminClient,
-    group: str,
-    committed_offsets: Mapping[tuple[str, int], int],
-    metadata: Mapping[tuple[str, int], str] | None = None,
-) -> None:
+def commit(client: AdminClient, group: str, committed_offsets: Mapping[tuple[str, int], int]) -> None:
     """Commit offsets. Raise Kafka's error of any partition, because the request as a whole succeeds even then."""
-    texts = metadata or {}
-    items = [TopicPartition(*key, offset, texts.get(key, "")) for key, offset in committed_offsets.items()]
+    items = [TopicPartition(*key, offset) for key, offset in committed_offsets.items()]
     done = client.alter_consumer_group_offsets([ConsumerGroupTopicPartitions(group, items)])[group].result(15)
     for one in done.topic_partitions:
         if one.error:
@@ -40,12 +34,6 @@ def committed_offsets(client: AdminClient, group: str) -> dict[tuple[str, int], 
     """All committed offsets of the group."""
     done = client.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(15)
     return {(one.topic, one.partition): one.offset for one in done.topic_partitions}
-
-
-def committed_metadata(client: AdminClient, group: str) -> dict[tuple[str, int], tuple[int, str]]:
-    """All committed offsets of the group with their metadata."""
-    done = client.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)])[group].result(15)
-    return {(row.topic, row.partition): (row.offset, row.metadata or "") for row in done.topic_partitions}
 
 
 def cut(lab: Lab, alias: str, key: Partition, end: int) -> None:

@@ -187,6 +187,13 @@ def test_after_a_refused_proof_no_admin_request_is_sent(name: str) -> None:
         getattr(kafka.admin, name)([])
 
 
+def test_after_a_refused_proof_no_offset_is_committed() -> None:
+    client = importlib.import_module(f"ansible_collections.{OURS}plugins.module_utils._kafka.client")
+    kafka = client.Kafka("127.0.0.1:1", {}, 1.0)
+    with _guard.owned(refuse), pytest.raises(DrError, match="overtaken"):
+        kafka.group_offsets.commit("g", {})
+
+
 @pytest.mark.parametrize("method", ["PUT", "POST", "DELETE", "PATCH"])
 def test_after_a_refused_proof_no_rest_call_is_sent(method: str) -> None:
     http = importlib.import_module(f"ansible_collections.{OURS}plugins.module_utils._connect.http")

@@ -24,6 +24,7 @@ from .._core.security import librdkafka_properties
 from .._core.waiting import Bounds, wait_until
 from .._files import require_file
 from .._guard import require_ownership
+from .group_offsets import GroupOffsets
 from .tls import why_not_trusted
 
 # The methods of AdminClient that change the cluster.
@@ -133,6 +134,7 @@ class Kafka:
         # Former admin clients with the moment of their replacement: requests in other threads end with their client.
         self._former: list[tuple[float, AdminClient]] = []
         self.admin = self._connected()
+        self._group_offsets: GroupOffsets | None = None
         self.cluster_id = ""
         self.brokers = 0
         # Whether topics.require_all_visible() has passed.
@@ -161,14 +163,25 @@ class Kafka:
         if keep:
             self._former.append((now, self.admin))
         self.admin = self._connected()
+        self._group_offsets = None
         self._offset_readers.clear()
 
     def _connected(self) -> AdminClient:
         try:
-            defaults = {"socket.timeout.ms": int(self.timeout * 1000), "allow.auto.create.topics": False}
-            return _GuardedAdmin({**defaults, **self._config})
+            return _GuardedAdmin({**self._defaults(), "allow.auto.create.topics": False, **self._config})
         except KafkaException as error:
             raise kafka_error(error, "create a Kafka client", self.bootstrap_servers) from error
+
+    def _defaults(self) -> dict[str, Any]:
+        return {"socket.timeout.ms": int(self.timeout * 1000)}
+
+    @property
+    def group_offsets(self) -> GroupOffsets:
+        """The client for committed offsets. Keep it until its answers have arrived: another thread may replace it."""
+        client = self._group_offsets
+        if client is None:
+            client = self._group_offsets = GroupOffsets({**self._defaults(), **self.properties})
+        return client
 
     def note_request(self, api: str, **facts: Any) -> None:
         """Record one admin request, without secrets. Modules return the list as ``requests``."""

@@ -23,10 +23,11 @@ from .._core.resources.acl import CLUSTER_NAME
 from .._core.resources.groups import ABSENT, UNDESCRIBED, GroupState, Member, as_listed, contradicts
 from .._core.retriable import is_retriable_code
 from .client import Kafka, is_refused
+from .group_offsets import Committed, PendingOffsets, Row
 from .topics import batches, require_all_visible
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
-    from confluent_kafka import ConsumerGroupTopicPartitions, KafkaError, KafkaException, TopicPartition
+    from confluent_kafka import KafkaError, KafkaException
 
 __all__ = [
     "CONSUMER",
@@ -47,15 +48,6 @@ __all__ = [
 ]
 
 CONSUMER = "consumer"
-
-
-class Committed(NamedTuple):
-    """What a group has committed on a partition."""
-
-    #: Offset of the next record that the group reads.
-    offset: int
-    #: A text of the application that the broker stores with the offset. "": none.
-    metadata: str = ""
 
 
 _Commits = Mapping[str, Mapping[Partition, "Committed | None"]]
@@ -184,21 +176,6 @@ def _ask(kafka: Kafka, batch: list[str]) -> Mapping[str, Future[Any]]:
     return futures
 
 
-def _require_coordinators(kafka: Kafka, groups: list[str], seconds: float) -> None:
-    """Raise if a group's coordinator moves. The next client is then a new one.
-
-    A description is refused by a former coordinator without a crash. Groups of other types are refused as well, but by
-    their coordinator.
-    """
-    for group, future in _ask(kafka, groups).items():
-        try:
-            kafka.settle(future, f'describe group "{group}"', until=time.monotonic() + seconds)
-        except DrError as error:
-            if error.retriable or isinstance(error, Unreachable):
-                kafka.reconnect()
-                raise
-
-
 def may_have_members(kafka: Kafka, group: str) -> bool:
     """Whether a group of any type may have members.
 
@@ -266,14 +243,8 @@ def _read(seconds: float, kafka: Kafka, groups: Collection[str]) -> tuple[dict[s
     states: dict[str, GroupState] = {}
     commits: dict[str, Mapping[Partition, Committed | None]] = {}
     for batch in batches(groups, _BATCH):
-        # The description shows that the coordinators are the right ones, see _known_committed_offsets().
-        try:
-            states.update(_describe(seconds, kafka, batch))
-        except DrError as error:
-            if error.retriable and not isinstance(error, Unreachable):
-                kafka.reconnect()
-            raise
-        commits.update(_committed_on_coordinators(seconds, kafka, batch))
+        states.update(_describe(seconds, kafka, batch))
+        commits.update(_committed_of(seconds, kafka, batch))
     # Once for all batches.
     return _confirmed(seconds, kafka, states), commits
 
@@ -319,39 +290,38 @@ def _known(seconds: float, kafka: Kafka, groups: Collection[str]) -> _Commits:
     """Return what the groups have committed, in requests of ``seconds``; None: an offset is unavailable.
 
     A broker leaves out topics that this account may not describe, so all must be visible to it.
-    librdkafka crashes if it sends this request to a broker that is no longer the group's coordinator (its issue 5040).
     """
     require_all_visible(kafka)
     commits: dict[str, Mapping[Partition, Committed | None]] = {}
     for batch in batches(groups, _BATCH):
-        # At the last moment: a coordinator that moves between both requests crashes the process.
-        _require_coordinators(kafka, batch, seconds)
-        commits.update(_committed_on_coordinators(seconds, kafka, batch))
+        commits.update(_committed_of(seconds, kafka, batch))
     return commits
 
 
-def _committed_on_coordinators(seconds: float, kafka: Kafka, batch: list[str]) -> _Commits:
+def _committed_of(seconds: float, kafka: Kafka, batch: list[str]) -> _Commits:
     # One group for each request, but all requests of a batch are sent before the first response is awaited.
     for group in batch:
         kafka.note_request("list_consumer_group_offsets", group=group)
-    futures = {
-        group: kafka.admin.list_consumer_group_offsets(
-            [ConsumerGroupTopicPartitions(group)], require_stable=True, request_timeout=_UNLIMITED
-        )[group]
-        for group in batch
-    }
+    client = kafka.group_offsets
+    pending = {group: client.read(group) for group in batch}
     commits: dict[str, dict[Partition, Committed | None]] = {}
-    for group, future in futures.items():
+    for group, request in pending.items():
         doing = f'read the committed offsets of group "{group}"'
-        answer = kafka.settle(future, doing, ("group", group, "describe"), until=time.monotonic() + seconds)
+        try:
+            rows = request.result(time.monotonic() + seconds)
+        except KafkaException as error:
+            failure = kafka.explain(error, doing, ("group", group, "describe"))
+            if failure.retriable or isinstance(failure, Unreachable):
+                kafka.reconnect()  # the client remembers coordinators for minutes
+            raise failure from error
         commits[group] = {}
-        for row in answer.topic_partitions or ():
+        for row in rows:
             if row.error is not None:
                 if not is_retriable_code(row.error.name()):
-                    raise kafka.explain(KafkaException(row.error), doing, ("topic", row.topic, "describe"))
-                commits[group][Partition(row.topic, row.partition)] = None
-            elif row.offset >= 0:
-                commits[group][Partition(row.topic, row.partition)] = Committed(row.offset, row.metadata or "")
+                    raise kafka.explain(KafkaException(row.error), doing, ("topic", row.partition.topic, "describe"))
+                commits[group][row.partition] = None
+            elif row.committed.offset >= 0:
+                commits[group][row.partition] = row.committed
     return commits
 
 
@@ -438,15 +408,12 @@ def _commit(
         groups=len(wanted),
         partitions=sum(len(offsets_of_group) for offsets_of_group in wanted.values()),
     )
-    futures = {}
-    for group, offsets in wanted.items():
-        items = [TopicPartition(*key, *value) for key, value in sorted(offsets.items())]
-        request = [ConsumerGroupTopicPartitions(group, items)]
-        futures[group] = kafka.admin.alter_consumer_group_offsets(request, request_timeout=_UNLIMITED)[group]
+    client = kafka.group_offsets
+    pending = {group: client.commit(group, offsets) for group, offsets in wanted.items()}
     answers: dict[str, dict[Partition, _Refusal | None]] = {}
     until, silent = time.monotonic() + seconds, False
-    for group, future in futures.items():
-        answers[group] = _committed(kafka, group, future, wanted[group], until)
+    for group, request in pending.items():
+        answers[group] = _committed(kafka, group, request, wanted[group], until)
         silent = silent or _is_silent(answers[group])
         if not silent:
             until = time.monotonic() + seconds
@@ -454,26 +421,23 @@ def _commit(
 
 
 def _committed(
-    kafka: Kafka, group: str, future: Future[Any], wanted: Mapping[Partition, Committed], until: float
+    kafka: Kafka, group: str, request: PendingOffsets, wanted: Mapping[Partition, Committed], until: float
 ) -> dict[Partition, _Refusal | None]:
     doing = f'commit the offsets of group "{group}"'
     try:
-        answer = kafka.result(future, until)
+        rows = request.result(until)
     except KafkaException as error:
         topics = [("topic", topic, "read") for topic in sorted({topic for topic, _number in wanted})]
         cause = kafka.explain(error, doing, ("group", group, "read"), *topics)
         silent = isinstance(cause, Unreachable)
         text = f"{cause.sentence()} Whether it was carried out is unknown." if silent else cause.sentence()
         return dict.fromkeys(wanted, _Refusal(text, cause.retriable, silent))
-    return {
-        Partition(row.topic, row.partition): None if row.error is None else _refusal(kafka, group, row)
-        for row in answer.topic_partitions
-    }
+    return {row.partition: None if row.error is None else _refusal(kafka, group, row) for row in rows}
 
 
-def _refusal(kafka: Kafka, group: str, row: Any) -> _Refusal:
+def _refusal(kafka: Kafka, group: str, row: Row) -> _Refusal:
     if not is_refused(row.error):
         return _Refusal(row.error.str(), is_retriable_code(row.error.name()))
     doing = f'commit the offsets of group "{group}"'
-    needs = (("group", group, "read"), ("topic", row.topic, "read"))
+    needs = (("group", group, "read"), ("topic", row.partition.topic, "read"))
     return _Refusal(kafka.explain(KafkaException(row.error), doing, *needs).sentence(), False)
