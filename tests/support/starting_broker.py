@@ -4,7 +4,8 @@
 """A broker that answers requests for metadata, after a delay, with itself or with no broker at all.
 
 A real broker knows of no broker while it starts, or after it was frozen until the controller took it for dead. Only
-then no client can ask it when. Source: MetadataRequest and ApiVersionsRequest of Kafka, versions without tags.
+then no client can ask it when. It says that it coordinates each group, and refuses as a former coordinator does.
+Source: Kafka's requests Metadata, ApiVersions, FindCoordinator and OffsetFetch, versions without tags.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from contextlib import contextmanager
 
 __all__ = ["StartingBroker", "starting_broker"]
 
-_METADATA, _API_VERSIONS = 3, 18
-_UNSUPPORTED_VERSION = 35
-_LATEST_METADATA = 4
+_METADATA, _OFFSET_FETCH, _FIND_COORDINATOR, _API_VERSIONS = 3, 9, 10, 18
+_UNSUPPORTED_VERSION, _NOT_COORDINATOR = 35, 16
+#: The latest version of each request.
+_SERVED = {_METADATA: 4, _OFFSET_FETCH: 5, _FIND_COORDINATOR: 0, _API_VERSIONS: 0}
 _ID = 1
 
 
@@ -69,8 +71,12 @@ class _Connection(socketserver.BaseRequestHandler):
 
     def _answer(self, key: int, version: int) -> bytes:
         if key == _API_VERSIONS:
-            served = struct.pack(">hhh", _API_VERSIONS, 0, 0) + struct.pack(">hhh", _METADATA, 0, _LATEST_METADATA)
-            return struct.pack(">hi", _UNSUPPORTED_VERSION if version else 0, 2) + served
+            served = b"".join(struct.pack(">hhh", served, 0, latest) for served, latest in sorted(_SERVED.items()))
+            return struct.pack(">hi", _UNSUPPORTED_VERSION if version else 0, len(_SERVED)) + served
+        if key == _FIND_COORDINATOR:
+            return struct.pack(">hi", 0, _ID) + _text("127.0.0.1") + struct.pack(">i", self.server.server_address[1])
+        if key == _OFFSET_FETCH:
+            return struct.pack(">iih", 0, 0, _NOT_COORDINATOR)
         delay = self.server.delay
         time.sleep(delay)
         self.server.late += delay > 0

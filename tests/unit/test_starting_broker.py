@@ -41,6 +41,23 @@ kafka.timeout = 10.0
 print(kafka.identify(None), flush=True)
 """
 
+# In a process of its own, which reads offsets from a broker that no longer coordinates the group.
+READER = """
+import sys
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka import groups
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
+
+groups.require_all_visible = lambda kafka: None
+kafka = Kafka(sys.argv[1], {}, 10.0)
+for number in range(10):
+    try:
+        groups.known_committed_offsets(kafka, ["g", "h"])
+    except DrError as error:
+        assert error.retriable and "Not coordinator" in error.message, error
+        print("refused")
+"""
+
 
 def survives(broker: StartingBroker, times: int, seconds: float, empty: bool, delay: float) -> None:
     command = [sys.executable, "-X", "faulthandler", "-c", CLIENT, broker.address, str(times), str(seconds)]
@@ -124,3 +141,12 @@ def test_no_other_code_describes_the_cluster() -> None:
     """Not even in the lab: a crash of its process would leave brokers running."""
     found = [name(path) for path in [*product(), *files("spark/**/*.py")] if ".describe_cluster(" in read(path)]
     assert found == ["plugins/module_utils/_kafka/brokers.py"]
+
+
+def test_the_refusal_of_a_former_coordinator_crashes_no_reader() -> None:
+    """librdkafka's issue 5040: the admin client of confluent-kafka crashes."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    with starting_broker() as broker:
+        command = [sys.executable, "-X", "faulthandler", "-c", READER, broker.address]
+        read = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (read.stdout, read.returncode) == ("refused\n" * 10, 0), read.stderr

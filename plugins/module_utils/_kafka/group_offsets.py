@@ -6,7 +6,7 @@
 The same requests of confluent-kafka (2.16) cannot be used, for two reasons:
 
 - It reads metadata up to a zero byte, which librdkafka does not add to a copy (its issue 4649): what follows in memory
-  is read too, and may not even be text. It writes the zero byte behind each text, also behind an empty one. Then
+  is read too, and may not even be text. It writes a zero byte after each text, also after an empty one. Then
   Parallel Consumer processes finished records again, and old versions of Kafka Streams do not start (R49).
 - Its admin client has no consumer group of its own. librdkafka crashes without one if the coordinator of the group that
   is read has just left (its issue 5040). This client has one, which it never joins.

@@ -376,8 +376,8 @@ def _commit_until_settled(
     def send(seconds: float) -> None:
         answers.update(sent := _commit(kafka, unsettled(), seconds))
         if any(_is_silent(answer) or _may_succeed(answer) for answer in sent.values()):
-            # Such a client may ask a former coordinator again. What it has not sent yet is not sent later.
-            kafka.reconnect(keep=False)
+            # Such a client may ask a former coordinator again. What it has not sent ends with it.
+            kafka.reconnect()
 
     kafka.in_attempts(send, done=lambda _sent: not unsettled())
     return answers
