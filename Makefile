@@ -95,16 +95,16 @@ demo: run-setup  ## from nothing to a proven failover and failback, with a short
 # ---- tests --------------------------------------------------------------------------------------------------
 ##@ test it
 
-# Two at a time. The class archive first, because audits start faster with it; then about the longest first, because
-# whatever runs alone at the end leaves half the machine idle.
-SUITES := classes lint modules unit sanity docs-commands molecule-short runner artifact docs
+# Three at a time, because they often wait for brokers: two leave a quarter of two cores idle. The class archive first,
+# because audits start faster with it; then about the longest first, because whatever runs alone at the end leaves more.
+SUITES := classes modules molecule-short docs-commands unit runner sanity lint artifact docs
 
 # Whatever failed is said again at the end: the others go on for minutes.
 .PHONY: test
 test: setup  ## what must pass before a change: everything but the long tests (make playbooks)
-	$(SAY) 'test: two suites at a time, each shown when it ends'
+	$(SAY) 'test: three suites at a time, each shown when it ends'
 	@rm -rf build/failed; mkdir -p build/failed build/logs
-	@$(MAKE) --no-print-directory SIDE_BY_SIDE=1 -j2 --keep-going --output-sync=line $(SUITES:%=suite-%) || { \
+	@$(MAKE) --no-print-directory SIDE_BY_SIDE=1 -j3 --keep-going --output-sync=line $(SUITES:%=suite-%) || { \
 	for log in build/failed/*; do printf '==> test: %s FAILED; the end of build/logs/suite-%s.log:\n' "$${log##*/}" "$${log##*/}"; \
 	cut -c 1-400 "$$log"; done; exit 1; }
 	@rmdir "$${TMPDIR:-/tmp}/pytest-of-$$(id -un)" 2> /dev/null || true  # pytest empties it and leaves it
@@ -178,9 +178,9 @@ unit: export PYTHONDONTWRITEBYTECODE :=
 unit: export PYTHONPYCACHEPREFIX := $(ROOT)/build/pycache
 
 .PHONY: unit
-unit: venv link  ## unit tests, and tests that compare files of the repository; FAST=1: without these, two at a time
+unit: venv link  ## unit tests, and tests that compare files of the repository; FAST=1: without these
 	$(SAY) 'unit: pytest tests/unit$(if $(FAST),, tests/repository)'
-	@pytest tests/unit $(if $(FAST),-m 'not playbook' -n 2 --dist loadfile --no-loadscope-reorder --failed-first --new-first,tests/repository)
+	@pytest -n 2 --dist loadfile --no-loadscope-reorder tests/unit $(if $(FAST),-m 'not playbook' --failed-first --new-first,tests/repository)
 
 # Thousands of mutants: all of them take hours, a sample of 50 minutes.
 .PHONY: mutations

@@ -161,9 +161,9 @@ def test_groups_in_batches_have_the_same_states_and_committed_offsets(
     kafka.requests.clear()
     asked = [*wanted, f"{topic}-absent"]
     assert groups.committed_offsets(kafka, asked) == {**wanted, f"{topic}-absent": {}}
-    described = [row for row in kafka.requests if row["api"] == "describe_consumer_groups"]
-    assert [row["groups"] for row in described] == [2, 2, 2]
     states = {group: state.state for group, state in groups.describe(kafka, asked).items()}
+    described = [row["groups"] for row in kafka.requests if row["api"] == "describe_consumer_groups"]
+    assert described == [2, 2, 2]
     assert states == {**dict.fromkeys(wanted, "EMPTY"), f"{topic}-absent": "DEAD"}
     groups.delete(kafka, asked)
     assert {state.state for state in groups.describe(kafka, asked).values()} == {"DEAD"}

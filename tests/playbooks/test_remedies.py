@@ -45,6 +45,7 @@ from ansible_collections.switchback.kafka_dr.tests.playbooks.test_readiness impo
 from kills import kill_in_phase, outwait
 from modules import run_module
 from scenario import Scenario
+from snapshot import read_inventory
 
 pytestmark = pytest.mark.long
 
@@ -164,6 +165,14 @@ def large_records(pair: BreakablePair) -> None:
         pair.config(alias, topic, "max.message.bytes", "2000000")
 
 
+def another_topic(pair: BreakablePair) -> None:
+    """A group of the inventory also reads a topic that the inventory lacks."""
+    pair.admin["P"].create_topics([NewTopic("Ledger", 1, 1)])["Ledger"].result(15)
+    pair.scenario.ledger("stop", "archive")
+    pair.commit("P", "archive", {("Ledger", 0): 0})
+    pair.scenario.ledger("start", "archive")
+
+
 def third_connector(pair: BreakablePair) -> None:
     """Another connector writes into the same replicas."""
     config = pair.connect("GET", "B", f"/P->B.{SOURCE}/config")
@@ -266,6 +275,14 @@ def replicated_again(pair: BreakablePair) -> None:
 
 def third_stopped(pair: BreakablePair) -> None:
     pair.connect("PUT", "B", "/third/stop")
+
+
+def declared_for_its_group(pair: BreakablePair) -> dict[str, Any] | None:
+    clients = read_inventory(pair.scenario.inventory)["kafka_dr_clients"]
+    reader = next(client for client in clients if client["name"] == "archive")
+    reader["topics"] = [*reader["topics"], "Ledger"]
+    both = topics(Payments=PARTITIONS + 1, Ledger=1)
+    return enable({"topics": ["Payments", "Ledger"]}, kafka_dr_topics=both, kafka_dr_clients=clients)(pair)
 
 
 def topics(**partitions: int) -> list[dict[str, Any]]:
@@ -383,6 +400,13 @@ REMEDIES: dict[str, Case] = {
         ("stop it (PUT /connectors/NAME/stop)",),
         third_stopped,
     ),
+    "a group reads another topic": Case(
+        {"group_topics"},
+        done(another_topic),
+        ("Add the topics to kafka_dr_topics, and to the topics of the group",),
+        declared_for_its_group,
+        {"group_offsets"},
+    ),
 }
 # Checks whose defect needs another lab, and the tests that have it.
 ELSEWHERE = {
@@ -397,7 +421,6 @@ ELSEWHERE = {
     "flow_offsets": "needs replicas without a journal: tests/playbooks/test_adopt.py",
     "flow_fits": "needs records that expired before they were replicated: tests/playbooks/test_records_gone.py",
     "other_applications": "the remedy is outside: tests/playbooks/test_other_teams.py",
-    "group_topics": "the remedy is to leave the topic: tests/playbooks/test_readiness.py",
     "flow_progress": "the remedy is in the log of the worker: tests/playbooks/test_readiness.py",
     "flow_lag": "the remedy is to wait: tests/unit/core/test_readiness.py",
     "flow_expiry": "needs records that are about to expire: tests/unit/core/test_readiness.py",

@@ -240,9 +240,21 @@ class Kafka:
 
         def attempt() -> T:
             early = time.monotonic() - began < self.timeout - short
-            return read(short if early else self.timeout, *values)
+            return self.attempt(read, short if early else self.timeout, *values)
 
         return wait_until(attempt, done, Bounds(self.timeout, _AGAIN)).state
+
+    def attempt(self, read: Callable[..., T], seconds: float, *values: Any) -> T:
+        """Return ``read(seconds, *values)``. If brokers do not answer it, or not yet, the next client is a new one.
+
+        A client remembers coordinators and brokers for minutes.
+        """
+        try:
+            return read(seconds, *values)
+        except DrError as error:
+            if error.retriable or isinstance(error, Unreachable):
+                self.reconnect()
+            raise
 
     @property
     def principal(self) -> str:

@@ -79,19 +79,14 @@ def _listed(seconds: float, kafka: Kafka) -> dict[str, str | None]:
     doing = "list the groups"
     kafka.note_request("list_consumer_groups")
     kafka.note_request("list_groups")
+    answer = kafka.settle(kafka.admin.list_consumer_groups(request_timeout=seconds), doing, _LIST)
+    if answer.errors:
+        raise kafka.explain(KafkaException(answer.errors[0]), doing, _LIST)
+    consumers = {group.group_id for group in answer.valid}
     try:
-        answer = kafka.settle(kafka.admin.list_consumer_groups(request_timeout=seconds), doing, _LIST)
-        if answer.errors:
-            raise kafka.explain(KafkaException(answer.errors[0]), doing, _LIST)
-        consumers = {group.group_id for group in answer.valid}
-        try:
-            rows = kafka.admin.list_groups(timeout=seconds)  # deprecated, but nothing else lists every type
-        except KafkaException as error:
-            raise kafka.explain(error, doing, _LIST) from error
-    except DrError as error:
-        if error.retriable or isinstance(error, Unreachable):
-            kafka.reconnect()  # both requests go to every broker that the client knows
-        raise
+        rows = kafka.admin.list_groups(timeout=seconds)  # deprecated, but nothing else lists every type
+    except KafkaException as error:
+        raise kafka.explain(error, doing, _LIST) from error
     protocols = {row.id: row.protocol_type if row.state != _NOT_CLASSIC else None for row in rows}
     # librdkafka (2.16) forgets the error of a broker if another one answers after it. Then the groups of that broker
     # are missing, and the first list, which has its errors, shows it.
@@ -161,12 +156,7 @@ def _describe(seconds: float, kafka: Kafka, groups: Collection[str]) -> dict[str
     states: dict[str, GroupState] = {}
     for batch in batches(groups, _BATCH):
         futures = _ask(kafka, batch)
-        try:
-            states.update({group: _state(kafka, group, future, seconds) for group, future in futures.items()})
-        except DrError as error:
-            if error.retriable or isinstance(error, Unreachable):
-                kafka.reconnect()  # the client remembers coordinators for minutes
-            raise
+        states.update({group: _state(kafka, group, future, seconds) for group, future in futures.items()})
     return states
 
 
@@ -282,7 +272,7 @@ def known_committed_offsets(kafka: Kafka, groups: Collection[str]) -> dict[str, 
     """Like :func:`committed_offsets`, but without retries: map a partition to None if its offset is unavailable."""
     return {
         group: {key: None if commit is None else commit.offset for key, commit in of_group.items()}
-        for group, of_group in _known(kafka.timeout, kafka, groups).items()
+        for group, of_group in kafka.attempt(_known, kafka.timeout, kafka, groups).items()
     }
 
 
@@ -310,10 +300,7 @@ def _committed_of(seconds: float, kafka: Kafka, batch: list[str]) -> _Commits:
         try:
             rows = request.result(time.monotonic() + seconds)
         except KafkaException as error:
-            failure = kafka.explain(error, doing, ("group", group, "describe"))
-            if failure.retriable or isinstance(failure, Unreachable):
-                kafka.reconnect()  # the client remembers coordinators for minutes
-            raise failure from error
+            raise kafka.explain(error, doing, ("group", group, "describe")) from error
         commits[group] = {}
         for row in rows:
             if row.error is not None:

@@ -1056,7 +1056,8 @@ CHECKS = (
         "group_topics",
         "Do the groups read only topics in the inventory?",
         _only_declared_topics,
-        "Add the topics to kafka_dr_topics, or remove the group. A cutover does not move the offsets of other topics.",
+        "Add the topics to kafka_dr_topics, and to the topics of the group if the inventory lists them, then run the"
+        " playbook enable; or remove the group. A cutover does not move the offsets of other topics.",
         ("topics",),
         asked_by="the observation of the groups",
     ),
