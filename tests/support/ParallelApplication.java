@@ -22,7 +22,13 @@ public class ParallelApplication {
     Set<String> unfinished = Set.of(where[3].split(","));
     CountDownLatch never = new CountDownLatch(1);
     Map<String, Object> settings =
-        Map.of("bootstrap.servers", where[0], "group.id", where[1], "enable.auto.commit", false, "auto.offset.reset", "none");
+        Map.of(
+            "bootstrap.servers", where[0],
+            "group.id", where[1],
+            "enable.auto.commit", false,
+            "auto.offset.reset", "none",
+            "session.timeout.ms", 6000,
+            "heartbeat.interval.ms", 2000);
     KafkaConsumer<String, String> consumer = new KafkaConsumer<>(settings, new StringDeserializer(), new StringDeserializer());
     ParallelStreamProcessor<String, String> application =
         ParallelStreamProcessor.createEosStreamProcessor(
