@@ -95,16 +95,16 @@ demo: run-setup  ## from nothing to a proven failover and failback, with a short
 # ---- tests --------------------------------------------------------------------------------------------------
 ##@ test it
 
-# Three at a time, because they often wait for brokers: two leave a quarter of two cores idle. The class archive first,
+# Two at a time: with three, two cores are busy all the time, and producers of the labs starve. The class archive first,
 # because audits start faster with it; then about the longest first, because whatever runs alone at the end leaves more.
 SUITES := classes modules molecule-short docs-commands unit runner sanity lint artifact docs
 
 # Whatever failed is said again at the end: the others go on for minutes.
 .PHONY: test
 test: setup  ## what must pass before a change: everything but the long tests (make playbooks)
-	$(SAY) 'test: three suites at a time, each shown when it ends'
+	$(SAY) 'test: two suites at a time, each shown when it ends'
 	@rm -rf build/failed; mkdir -p build/failed build/logs
-	@$(MAKE) --no-print-directory SIDE_BY_SIDE=1 -j3 --keep-going --output-sync=line $(SUITES:%=suite-%) || { \
+	@$(MAKE) --no-print-directory SIDE_BY_SIDE=1 -j2 --keep-going --output-sync=line $(SUITES:%=suite-%) || { \
 	for log in build/failed/*; do printf '==> test: %s FAILED; the end of build/logs/suite-%s.log:\n' "$${log##*/}" "$${log##*/}"; \
 	cut -c 1-400 "$$log"; done; exit 1; }
 	@rmdir "$${TMPDIR:-/tmp}/pytest-of-$$(id -un)" 2> /dev/null || true  # pytest empties it and leaves it

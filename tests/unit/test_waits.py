@@ -310,7 +310,8 @@ def _patiently(trial: Trial) -> Any:
 
 @wait("kafka", "_kafka/client.py:Kafka.in_attempts")
 def _in_attempts(trial: Trial) -> Any:
-    return trial.module.Kafka.in_attempts(KAFKA, trial.observing("read"))
+    kafka = stub(**vars(KAFKA), attempt=lambda read, seconds: read(seconds))
+    return trial.module.Kafka.in_attempts(kafka, trial.observing("read"))
 
 
 @wait("kafka", "_kafka/committing.py:_hold")

@@ -180,7 +180,10 @@ class Kafka:
         """The client for committed offsets. Keep it until its answers have arrived: another thread may replace it."""
         client = self._group_offsets
         if client is None:
-            client = self._group_offsets = GroupOffsets({**self._defaults(), **self.properties})
+            try:
+                client = self._group_offsets = GroupOffsets({**self._defaults(), **self.properties})
+            except KafkaException as error:
+                raise kafka_error(error, "create a Kafka client", self.bootstrap_servers) from error
         return client
 
     def note_request(self, api: str, **facts: Any) -> None:
