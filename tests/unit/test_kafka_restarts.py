@@ -26,7 +26,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resource
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka import client, committing, groups, topics
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.group_offsets import Row
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.group_offsets import GroupOffsets, Row
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.leaving import (
     wait_for_members_to_leave,
 )
@@ -306,6 +306,19 @@ def test_committed_offsets_are_unknown_if_the_broker_hides_topics() -> None:
         groups.committed_offsets(made, ["g"])
     assert failure.value.code == "not_authorized"
     assert 'DESCRIBE on topic "*": ' in failure.value.hint
+
+
+def test_a_partition_that_the_answer_to_a_commit_does_not_name_is_not_committed() -> None:
+    made = kafka()
+    made.group_offsets.commit = lambda _group, _offsets: Answered([])
+    (refused,) = groups.commit(made, {"g": {Partition("T", 0): groups.Committed(5)}})["g"].values()
+    assert "does not name this partition" in (refused or "")
+
+
+def test_a_setting_that_librdkafka_refuses_is_not_left_out() -> None:
+    """Without it, the client could connect in another way than the one that was asked for."""
+    with pytest.raises(KafkaException, match=r"no\.such\.setting"):
+        GroupOffsets({"no.such.setting": "1"})
 
 
 def test_a_commit_without_the_right_to_read_a_topic_names_it() -> None:

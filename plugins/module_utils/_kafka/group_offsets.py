@@ -34,7 +34,7 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
     import confluent_kafka
     from confluent_kafka import KafkaError, KafkaException
 
-__all__ = ["Committed", "GroupOffsets", "PendingOffsets", "Row"]
+__all__ = ["UNLIMITED", "Committed", "GroupOffsets", "PendingOffsets", "Row"]
 
 
 class Committed(NamedTuple):
@@ -116,9 +116,9 @@ _CONSUMER = 1
 _ANY_REQUEST = 0
 _NO_CONSUMER_CLOSE = 0x8
 _TEXT = 512
-# Time-out of a request (ms): longer than any wait. If one ends while librdkafka (2.16) looks for the coordinator, it
-# crashes as soon as a broker answers (its pull request 5397). So a deadline of ours ends the wait.
-_UNLIMITED = 3_600_000
+#: Time-out of requests to coordinators (s): longer than any wait. If one ends while librdkafka (2.16) looks for the
+#: coordinator, it crashes as soon as a broker answers (its pull request 5397). So a deadline of ours ends the wait.
+UNLIMITED = 3600.0
 
 
 class GroupOffsets:
@@ -134,7 +134,8 @@ class GroupOffsets:
         own = {"group.id": "kafka-dr-reader", "enable.auto.commit": False}
         for name, value in {**own, **properties}.items():
             shown = str(value).lower() if isinstance(value, bool) else str(value)
-            self.library("conf_set")(settings, name.encode(), shown.encode(), text, _TEXT)
+            if self.library("conf_set")(settings, name.encode(), shown.encode(), text, _TEXT):
+                raise KafkaException(KafkaError(KafkaError._INVALID_ARG, text.value.decode()))
         self.handle = self.library("new")(_CONSUMER, settings, text, _TEXT)
         if self.handle is None:
             raise KafkaException(KafkaError(KafkaError._INVALID_ARG, text.value.decode()))
@@ -172,7 +173,7 @@ class PendingOffsets:
         self._queue = self._library("queue_new")(client.handle)
         options = self._library("AdminOptions_new")(client.handle, _ANY_REQUEST)
         text = ctypes.create_string_buffer(_TEXT)
-        self._library("AdminOptions_set_request_timeout")(options, _UNLIMITED, text, _TEXT)
+        self._library("AdminOptions_set_request_timeout")(options, int(UNLIMITED * 1000), text, _TEXT)
         self._library("AdminOptions_set_require_stable_offsets")(options, 1)
         wanted = c_void_p(self._library(f"{request}_new")(group.encode(), rows))
         self._library(request)(client.handle, byref(wanted), 1, options, self._queue)
@@ -201,8 +202,8 @@ class PendingOffsets:
         group = self._library(f"{self._request}_result_groups")(result, byref(count))[0]
         if error := self._library("group_result_error")(group):
             raise _error(self._library("error_code")(error), self._library("error_string")(error))
-        rows = self._library("group_result_partitions")(group)
-        return [_row(row) for row in rows[0].elems[: rows[0].cnt]] if rows else []
+        rows = self._library("group_result_partitions")(group)[0]
+        return [_row(row) for row in rows.elems[: rows.cnt]]
 
 
 def _row(row: Any) -> Row:

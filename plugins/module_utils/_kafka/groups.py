@@ -23,7 +23,7 @@ from .._core.resources.acl import CLUSTER_NAME
 from .._core.resources.groups import ABSENT, UNDESCRIBED, GroupState, Member, as_listed, contradicts
 from .._core.retriable import is_retriable_code
 from .client import Kafka, is_refused
-from .group_offsets import Committed, PendingOffsets, Row
+from .group_offsets import UNLIMITED, Committed, PendingOffsets, Row
 from .topics import batches, require_all_visible
 
 with suppress(ImportError):  # Kafka() reports the missing library before anything here runs
@@ -56,9 +56,6 @@ _LIST = ("cluster", CLUSTER_NAME, "describe")
 _NOT_CLASSIC = "Dead"
 # The requests of a batch are sent at once. A read ends if no answer comes for a while: slow is not silent.
 _BATCH = 200
-# Time-out of requests to coordinators (s): longer than any wait. If one ends while librdkafka (2.16) looks for the
-# coordinator, it crashes as soon as a broker answers (its pull request 5397). So a deadline of ours ends the wait.
-_UNLIMITED = 3600.0
 
 
 def names(kafka: Kafka) -> list[str]:
@@ -162,7 +159,7 @@ def _describe(seconds: float, kafka: Kafka, groups: Collection[str]) -> dict[str
 
 def _ask(kafka: Kafka, batch: list[str]) -> Mapping[str, Future[Any]]:
     kafka.note_request("describe_consumer_groups", groups=len(batch))
-    futures: Mapping[str, Future[Any]] = kafka.admin.describe_consumer_groups(batch, request_timeout=_UNLIMITED)
+    futures: Mapping[str, Future[Any]] = kafka.admin.describe_consumer_groups(batch, request_timeout=UNLIMITED)
     return futures
 
 
@@ -316,7 +313,7 @@ def delete(kafka: Kafka, groups: Collection[str]) -> None:
     """Delete groups with their committed offsets. A group that does not exist is no error. None may have members."""
     for batch in batches(groups, _BATCH):
         kafka.note_request("delete_consumer_groups", groups=len(batch))
-        futures = kafka.admin.delete_consumer_groups(batch, request_timeout=_UNLIMITED)
+        futures = kafka.admin.delete_consumer_groups(batch, request_timeout=UNLIMITED)
         for group, future in futures.items():
             try:
                 kafka.result(future, time.monotonic() + kafka.timeout)
@@ -379,6 +376,9 @@ class _Refusal(NamedTuple):
     silent: bool = False
 
 
+_UNNAMED = _Refusal("the answer does not name this partition, so whether it was carried out is unknown", False)
+
+
 def _may_succeed(answer: Mapping[Partition, _Refusal | None] | None) -> bool:
     return answer is None or any(refusal is not None and refusal.temporary for refusal in answer.values())
 
@@ -419,7 +419,8 @@ def _committed(
         silent = isinstance(cause, Unreachable)
         text = f"{cause.sentence()} Whether it was carried out is unknown." if silent else cause.sentence()
         return dict.fromkeys(wanted, _Refusal(text, cause.retriable, silent))
-    return {row.partition: None if row.error is None else _refusal(kafka, group, row) for row in rows}
+    answered = {row.partition: None if row.error is None else _refusal(kafka, group, row) for row in rows}
+    return {key: answered.get(key, _UNNAMED) for key in wanted}
 
 
 def _refusal(kafka: Kafka, group: str, row: Row) -> _Refusal:
