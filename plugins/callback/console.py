@@ -62,7 +62,7 @@ _STEP = re.compile(r"/tasks/step_(\w+)\.yml:\d+$")
 # Tasks that neither change nor observe anything, and include others.
 _NO_ACTION = (
     *("include_tasks", "include_role", "import_tasks", "import_role", "set_fact", "assert", "meta", "debug"),
-    *("validate_argument_spec", "dr_guard_info", "dr_probe_info"),
+    *("validate_argument_spec", "dr_guard_info", "dr_probe_info", "dr_run"),
 )
 # Why a cutover stopped, as the role writes it: the task, the error code, and the message.
 _STOPPED = re.compile(r"Stopped in '(?P<task>.*?)'(?: \(\w+\))?: (?P<message>.*)", re.DOTALL)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import gc
 import json
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -23,7 +24,9 @@ from ._core.changes import Outcome, diff_of
 from ._core.compressed import compress_at, expand, json_text
 from ._core.errors import DrError, with_alias
 from ._core.redaction import names_of, redacted, secrets_of, without_forms
+from ._core.run.events import RunEvent
 from ._core.waiting import Bounds
+from ._record import RunRecord
 
 __all__ = [
     "ArgumentSpec",
@@ -33,6 +36,7 @@ __all__ = [
     "compress_options",
     "connect_options",
     "kafka_options",
+    "record_options",
     "run",
     "wait_options",
 ]
@@ -166,6 +170,7 @@ def run(module: AnsibleModule, work: Callable[[AnsibleModule], Result], compress
         result = work(module)
     except DrError as error:
         _name_cluster(error, module.params)
+        _keep(module, {"failed": True, "msg": error.sentence(), "error": error.as_dict()})
         module.fail_json(msg=error.sentence(), error=error.as_dict(), changed=False, changes=[])
         return
     for text in result.warnings:
@@ -181,8 +186,12 @@ def run(module: AnsibleModule, work: Callable[[AnsibleModule], Result], compress
     if module.params.get("compress", True):
         for path in compressed:
             answer = compress_at(answer, path.split("."), lambda rows: _without(module.no_log_values, rows))
-    if result.failure is not None:
+    if result.failure is None:
+        _keep(module, result.extra)
+    else:
         _name_cluster(result.failure, module.params)
+        failed = {"failed": True, "msg": result.failure.sentence(), "error": result.failure.as_dict()}
+        _keep(module, {**result.extra, **failed})
         module.fail_json(msg=result.failure.sentence(), error=result.failure.as_dict(), **answer)
     module.exit_json(**answer)
 
@@ -194,6 +203,17 @@ def _without(secrets: Iterable[str], rows: Any) -> str:
     # Masking takes as long as everything else, and hardly any rows have a secret.
     hidden = any(json_text(secret)[1:-1] in text for secret in secrets)
     return json_text(remove_values(rows, secrets)) if hidden else text
+
+
+def _keep(module: AnsibleModule, result: Mapping[str, Any]) -> None:
+    """Append the result of a step to the record of its run, without secrets, if the task names one."""
+    folder, step = (module.params.get(name) for name in ("record", "step"))
+    if folder and step:
+        kept = remove_values(_without_forms(dict(result)), module.no_log_values)
+        try:
+            RunRecord(folder).append(RunEvent("returned", time.time(), {"step": step, "result": kept}))
+        except DrError as error:
+            module.fail_json(msg=error.sentence(), error=error.as_dict())
 
 
 def _name_cluster(error: DrError, params: Mapping[str, Any]) -> None:
@@ -254,6 +274,12 @@ def wait_options(timeout: float = 120.0, stall: float = 0.0, sleep: float = 0.25
             "stall_timeout": {"type": "float", "default": stall},
         }
     )
+
+
+def record_options() -> ArgumentSpec:
+    """Options of a step of a run: the folder of its record, and the step's name there. The fragment ``record``
+    describes them."""
+    return ArgumentSpec({"record": {"type": "path"}, "step": {"type": "str"}})
 
 
 def compress_options() -> ArgumentSpec:

@@ -19,6 +19,7 @@ description:
   - Fails if the committed offset of a group is missing, outside the log, or lower than the one that the run committed.
   - Reads the cut and the committed offsets from the barrier of the run, in the pair's journal on O(enter).
 extends_documentation_fragment:
+  - switchback.kafka_dr.record
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.attributes.info_module
@@ -82,7 +83,13 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.o
     OtherApplications,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
+    ArgumentSpec,
+    Result,
+    record_options,
+    run,
+    wait_options,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.arrival import ArrivalRequest, arrival
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
 
@@ -92,7 +99,7 @@ SPEC = ArgumentSpec(
         "groups": {"type": "list", "elements": "str", "default": []},
         "not_awaited": {"type": "dict", "default": {}},
     }
-).merge(pair_option(), wait_options())
+).merge(pair_option(), wait_options(), record_options())
 
 
 def work(module: AnsibleModule) -> Result:

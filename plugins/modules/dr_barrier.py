@@ -20,6 +20,7 @@ description:
   - If the flow is not drained or an offset cannot be found, the module fails and journals nothing. The connectors stay
     stopped, and the caller must start them again.
 extends_documentation_fragment:
+  - switchback.kafka_dr.record
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.translation
   - switchback.kafka_dr.journal.guard
@@ -166,7 +167,12 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
+    ArgumentSpec,
+    Result,
+    record_options,
+    run,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.commits_seen import (
     CommitsSeen,
@@ -198,7 +204,7 @@ SPEC = ArgumentSpec(
         "idle_groups": {"type": "dict", "options": IDLE_GROUPS, "required": True},
         "waits": {"type": "dict", "options": WAITS, "apply_defaults": True},
     }
-).merge(pair_option(), acceptance_options(), guard_options())
+).merge(pair_option(), acceptance_options(), guard_options(), record_options())
 # Return values to compress.
 ROWS = ("committed_offsets", "details", "barrier.*")
 

@@ -16,6 +16,7 @@ description:
   - Reads the members and committed offsets of the groups on O(leave) once, and compares the offsets with those at the
     barrier. A cluster that does not respond results in UNKNOWN and does not fail the task.
 extends_documentation_fragment:
+  - switchback.kafka_dr.record
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.attributes.info_module
   - switchback.kafka_dr.confluent_kafka
@@ -26,9 +27,8 @@ options:
     type: str
     required: true
   barrier_offsets:
-    description: Committed offsets at the barrier, by group, topic and partition.
+    description: Committed offsets at the barrier, by group, topic and partition. With O(record), those of its run.
     type: dict
-    required: true
   group_sync:
     description:
       - Whether the flow toward O(leave) has committed offsets there since the barrier. A changed offset on one of its
@@ -63,30 +63,38 @@ departure:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
+    ArgumentSpec,
+    Result,
+    record_options,
+    run,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.departure import (
     DepartureRequest,
     departure,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._record import run_of
 
 SPEC = ArgumentSpec(
     {
         "leave": {"type": "str", "required": True},
-        "barrier_offsets": {"type": "dict", "required": True},
+        "barrier_offsets": {"type": "dict"},
         "group_sync": {"type": "str", "choices": ["stopped", "started", "unknown"], "required": True},
     }
-).merge(pair_option())
+).merge(pair_option(), record_options())
 
 
 def work(module: AnsibleModule) -> Result:
     """Observe the groups once, and judge what they show."""
     params = module.params
+    moved = run_of(params)
+    offsets = params["barrier_offsets"] if moved is None else moved.barrier.get("committed_offsets")
     return departure(
         DepartureRequest(
             pair=pair_spec(params),
             leave=params["leave"],
-            barrier_offsets=params["barrier_offsets"],
+            barrier_offsets=offsets or {},
             group_sync=params["group_sync"],
             request_timeout=params["request_timeout"],
         )

@@ -25,6 +25,7 @@ description:
     still replicate. C(last_replicated_offset) is a lower bound then.
   - In check mode, the module stops and journals nothing, and probes whether O(leave) still responds.
 extends_documentation_fragment:
+  - switchback.kafka_dr.record
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
@@ -220,7 +221,12 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
+    ArgumentSpec,
+    Result,
+    record_options,
+    run,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.disaster_barrier import disaster
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.requests import DisasterRequest
@@ -240,7 +246,7 @@ SPEC = ArgumentSpec(
         "member_timeout": {"type": "float", "default": 0.0},
         "probe_timeout": {"type": "float", "default": 3.0},
     }
-).merge(pair_option(), guard_options())
+).merge(pair_option(), guard_options(), record_options())
 # Return values to compress.
 ROWS = ("committed_offsets", "details", "barrier.*")
 

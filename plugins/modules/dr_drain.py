@@ -18,6 +18,7 @@ description:
   - If a group reads a topic that the journal's run does not have yet, appends it to the journal, as the phase C(drain)
     of the run. Afterwards the group has no members that show it.
 extends_documentation_fragment:
+  - switchback.kafka_dr.record
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.pair.flows
   - switchback.kafka_dr.wait
@@ -92,6 +93,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     ArgumentSpec,
     Result,
     bounds_of,
+    record_options,
     run,
     wait_options,
 )
@@ -115,7 +117,7 @@ SPEC = ArgumentSpec(
         "groups_timeout": {"type": "float", "default": 60.0},
         "groups_stall": {"type": "float", "default": 10.0},
     }
-).merge(pair_option(), flow_options(), wait_options(), guard_options())
+).merge(pair_option(), flow_options(), wait_options(), guard_options(), record_options())
 
 
 def work(module: AnsibleModule) -> Result:

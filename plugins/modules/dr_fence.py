@@ -20,6 +20,7 @@ description:
     therefore logs in as each principal in O(logins) and asks the broker whether it may write.
   - The module writes no record to prove this.
 extends_documentation_fragment:
+  - switchback.kafka_dr.record
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.journal.guard
@@ -123,6 +124,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     ArgumentSpec,
     Result,
     bounds_of,
+    record_options,
     run,
     wait_options,
 )
@@ -143,7 +145,7 @@ SPEC = ArgumentSpec(
         "required": {"type": "bool", "default": False},
         "log_ends": {"type": "bool", "default": False},
     }
-).merge(pair_option(), wait_options(), guard_options())
+).merge(pair_option(), wait_options(), guard_options(), record_options())
 
 
 def work(module: AnsibleModule) -> Result:

@@ -18,6 +18,7 @@ description:
     append. If another process appends at the same time, the module decides again. Between two writers, the first
     cluster by name decides.
 extends_documentation_fragment:
+  - switchback.kafka_dr.record
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.journal.holder_generation
   - switchback.kafka_dr.attributes
@@ -318,7 +319,12 @@ from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.preflight import run_outlook
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.events import KINDS
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
+    ArgumentSpec,
+    Result,
+    record_options,
+    run,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.events import note
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.request import JournalRequest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import (
@@ -348,7 +354,7 @@ SPEC = ArgumentSpec(
         *(("event", kind, ("run",)) for kind in ("resumed", "phase")),
         *(("event", kind, ("run", "holder_generation")) for kind in ("pnr", "undoing", "ended")),
     ],
-).merge(pair_option(), generation_options())
+).merge(pair_option(), generation_options(), record_options())
 # Return values to compress.
 ROWS = ("state.run.phases.*.*", "state.left.*.*")
 

@@ -16,6 +16,7 @@ description:
   - A cluster that is down, hangs or has partitions without a leader is a result, not an error. A cluster with another
     id than O(expected_cluster_id) is an error.
 extends_documentation_fragment:
+  - switchback.kafka_dr.record
   - switchback.kafka_dr.attributes.info_module
   - switchback.kafka_dr.confluent_kafka
 options:
@@ -101,7 +102,12 @@ error:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
+    ArgumentSpec,
+    Result,
+    record_options,
+    run,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.probe import probe
 
 SPEC = ArgumentSpec(
@@ -112,7 +118,7 @@ SPEC = ArgumentSpec(
         "topics": {"type": "list", "elements": "str", "required": True},
         "timeout": {"type": "float", "default": 3.0},
     }
-)
+).merge(record_options())
 
 
 def work(module: AnsibleModule) -> Result:

@@ -26,7 +26,7 @@ options:
   kind:
     description: Kind of the report. With V(finished), O(facts) are the report.
     type: str
-    choices: [cutover, rehearsal, readiness, status, checkpoint, changes, finished]
+    choices: [rehearsal, readiness, status, checkpoint, changes, finished]
     required: true
   facts:
     description: What the roles of this collection observed. The keys depend on O(kind).

@@ -17,6 +17,7 @@ description:
     after O(wait_timeout).
   - The module itself replicates nothing. Records that remain unreplicated are a result, not an error.
 extends_documentation_fragment:
+  - switchback.kafka_dr.record
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.attributes.info_module
@@ -83,6 +84,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     ArgumentSpec,
     Result,
     bounds_of,
+    record_options,
     run,
     wait_options,
 )
@@ -90,7 +92,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observat
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
 
 SPEC = ArgumentSpec({"leave": {"type": "str", "required": True}, "enter": {"type": "str", "required": True}}).merge(
-    pair_option(), wait_options()
+    pair_option(), wait_options(), record_options()
 )
 
 

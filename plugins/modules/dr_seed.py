@@ -30,6 +30,7 @@ description:
   - Without a cut, the module does not change a running connector if the journal knows all topics and O(moved) is
     V(false). It never starts the connector.
 extends_documentation_fragment:
+  - switchback.kafka_dr.record
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
@@ -47,6 +48,7 @@ options:
   cut:
     description:
       - The first offsets to replicate, as a dictionary from topic to partition to offset.
+      - With O(record), O(cut) and O(ends) are those of its run.
       - If not set and O(moved) is V(false), the cut of a disaster failover that could not seed this flow.
     type: dict
   ends:
@@ -128,7 +130,12 @@ cut_record:
 
 from ansible.module_utils.basic import AnsibleModule
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
+    ArgumentSpec,
+    Result,
+    record_options,
+    run,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.requests import SeedRequest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.seeding import seed
@@ -138,6 +145,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options 
     pair_option,
     pair_spec,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._record import run_of
 
 SPEC = ArgumentSpec(
     {
@@ -148,7 +156,7 @@ SPEC = ArgumentSpec(
         "accept_tail": {"type": "list", "elements": "str", "default": []},
         "moved": {"type": "bool", "default": False},
     }
-).merge(pair_option(), guard_options())
+).merge(pair_option(), guard_options(), record_options())
 # Return values to compress.
 ROWS = ("partitions",)
 
@@ -156,12 +164,14 @@ ROWS = ("partitions",)
 def work(module: AnsibleModule) -> Result:
     """Set the offsets, read them back and journal them."""
     params = module.params
+    moved = run_of(params)
+    cut = params["cut"] if moved is None else moved.barrier["cut"]
     request = SeedRequest(
         pair=pair_spec(params),
         source=params["source"],
         target=params["target"],
-        cut=params["cut"],
-        ends=params["ends"],
+        cut=cut,
+        ends=params["ends"] if moved is None else moved.barrier["ends"],
         accept_tail=params["accept_tail"],
         moved=params["moved"],
         claim=claim_of(params),

@@ -17,6 +17,7 @@ description:
     offset for O(idle_settle) seconds, and no topic was written for O(settle) seconds. Fails after O(wait_timeout) in
     addition to these seconds, and names what is not at rest.
 extends_documentation_fragment:
+  - switchback.kafka_dr.record
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.wait
   - switchback.kafka_dr.attributes.info_module
@@ -84,7 +85,13 @@ seen:
 from ansible.module_utils.basic import AnsibleModule
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, wait_options
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import (
+    ArgumentSpec,
+    Result,
+    record_options,
+    run,
+    wait_options,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.standstill import (
     StandstillRequest,
     standstill,
@@ -101,7 +108,7 @@ SPEC = ArgumentSpec(
         "idle_settle": {"type": "float", "default": 1.0},
         "seen": {"type": "dict", "default": {}},
     }
-).merge(pair_option(), wait_options())
+).merge(pair_option(), wait_options(), record_options())
 
 
 def work(module: AnsibleModule) -> Result:

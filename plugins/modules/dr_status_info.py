@@ -19,6 +19,7 @@ description:
   - Transactions that are open are observed for up to 10 s. Nothing is C(PROVEN) while one of them stays open.
   - Can wait until flows run or until everything is replicated.
 extends_documentation_fragment:
+  - switchback.kafka_dr.record
   - switchback.kafka_dr.compress
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.pair.flows
@@ -68,7 +69,9 @@ options:
     type: float
     default: 0.0
   barrier_ends:
-    description: Log ends at a barrier, by topic and partition, for RV(written_after).
+    description:
+      - Log ends at a barrier, by topic and partition, for RV(written_after). In the step C(settled) of O(record), those
+        after which no record may have been written.
     type: dict
     default: {}
   undeclared_on:
@@ -265,6 +268,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     Result,
     bounds_of,
     compress_options,
+    record_options,
     run,
     wait_options,
 )
@@ -275,6 +279,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options 
     pair_option,
     pair_spec,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._record import run_of
 
 SPEC = ArgumentSpec(
     {
@@ -289,7 +294,7 @@ SPEC = ArgumentSpec(
         "idle_on": {"type": "str", "default": ""},
         "partial": {"type": "bool", "default": False},
     }
-).merge(pair_option(), flow_options(), wait_options(), compress_options())
+).merge(pair_option(), flow_options(), wait_options(), compress_options(), record_options())
 # Return values to compress.
 ROWS = ("status.flows.*.partitions", "status.groups", "initial_offsets.*")
 
@@ -297,6 +302,8 @@ ROWS = ("status.flows.*.partitions", "status.groups", "initial_offsets.*")
 def work(module: AnsibleModule) -> Result:
     """Observe the pair and, with ``wait_for``, wait."""
     params = module.params
+    moved = run_of(params) if params["step"] == "settled" else None
+    ends = params["barrier_ends"] if moved is None else moved.last_ends or {}
     return status(
         StatusRequest(
             pair=pair_spec(params),
@@ -309,7 +316,7 @@ def work(module: AnsibleModule) -> Result:
             groups_stall=params["groups_stall"],
             stored_timeout=params["stored_timeout"],
             partial=params["partial"],
-            barrier_ends=params["barrier_ends"],
+            barrier_ends=ends,
             undeclared_on=params["undeclared_on"],
             idle_on=params["idle_on"],
             request_timeout=params["request_timeout"],

@@ -24,6 +24,7 @@ description:
     at the log start offset.
   - Commits nothing. Pass RV(committed_offsets) to M(switchback.kafka_dr.kafka_group).
 extends_documentation_fragment:
+  - switchback.kafka_dr.record
   - switchback.kafka_dr.compress
   - switchback.kafka_dr.pair.spec
   - switchback.kafka_dr.wait
@@ -208,6 +209,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     ArgumentSpec,
     Result,
     compress_options,
+    record_options,
     run,
     wait_options,
 )
@@ -230,7 +232,7 @@ SPEC = ArgumentSpec(
         "forecast": {"type": "bool", "default": False},
         "lower": {"type": "str", "choices": ["fail", "lower", "keep"], "default": "fail"},
     }
-).merge(pair_option(), wait_options(), acceptance_options(), compress_options())
+).merge(pair_option(), wait_options(), acceptance_options(), compress_options(), record_options())
 # Return values to compress.
 ROWS = ("committed_offsets", "details", "barrier.*")
 

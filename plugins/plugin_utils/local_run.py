@@ -72,7 +72,7 @@ _NEEDED_FAST = (
     "dr_flows",
     "dr_guard_info",
     "dr_journal",
-    "dr_judge",
+    "dr_run",
     "dr_standstill_info",
     "dr_status_info",
     "kafka_group",

@@ -98,6 +98,8 @@ class Trip:
     harm: dict[str, int] = field(default_factory=dict)
     # Changes made by a controller that woke up.
     effects: list[str] = field(default_factory=list)
+    # The type of the cutover that moved the applications: not that of the fault if a lost cluster came back in time.
+    moved_by: str = ""
 
     @property
     def good(self) -> bool:
@@ -117,7 +119,7 @@ def faults(world: str, draw: random.Random) -> list[ChaosFault]:
     for kind in kinds:
         trigger, delay = ": Commit the offsets and read them back]", draw.uniform(0.02, 0.4)
         found.append(ChaosFault(f"{kind}: kill in the commit", kind, trigger, delay))
-        trigger, delay = ": Close the run in the journal]", draw.uniform(0.02, 0.4)
+        trigger, delay = ": End the last phase]", draw.uniform(0.02, 0.4)
         found.append(ChaosFault(f"{kind}: kill at the last event", kind, trigger, delay))
         for number in range(RANDOM):
             delay = draw.uniform(0.5, 16.0)
@@ -217,7 +219,8 @@ class Chaos:
             for part in PARTS:
                 self._lab.start("P", part)
             self.pair.traffic(1000)
-            give_back(self.pair)
+            if done.moved_by == "disaster":
+                give_back(self.pair)
             done.harm = self._harm()
             self._move("failback", "P")
             home = self._harm()
@@ -280,7 +283,10 @@ class Chaos:
         playbook = "failback" if entered == "P" else f"failover_{fault.kind}"
         with self._act(fault, {"left": left, "entered": entered}, struck) as act:
             rc, _output = disturbed(pair, fault.trigger, playbook, variables, act, fault.delay)
-        starts = 1
+        starts, kind = 1, fault.kind
+        if rc != 0 and fault.part == ("left", "return") and pair.report(kind, entered)["outcome"] == "undone":
+            # R47: P responds again before the point of no return. The refusal names the planned move.
+            kind, playbook = "cutoff", "failover_cutoff"
         while rc != 0 and starts < STARTS:
             if fault.part and fault.part[1] == "journal":
                 # The text of the error says so. It creates the topic, and leaves the rest to the unfinished run.
@@ -289,11 +295,11 @@ class Chaos:
             starts += 1
         seconds = time.monotonic() - began
         outwait(pair)
-        report = pair.report(fault.kind, entered)
+        report = pair.report(kind, entered)
         # A run that was killed after its last event has nothing left to do.
         outcome = {"already_there": "completed"}.get(report["outcome"], report["outcome"]) if rc == 0 else f"exit {rc}"
         self._active = entered if outcome == "completed" else left
-        return Trip(fault, entered, bool(struck), sum(struck), starts, outcome, report["verdict"], seconds)
+        return Trip(fault, entered, bool(struck), sum(struck), starts, outcome, report["verdict"], seconds, moved_by=kind)
 
     def _harm(self) -> dict[str, int]:
         """The ledgers' counts since the last call."""

@@ -28,6 +28,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import ClusterSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.advice import judge
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.groups import committed_offsets
@@ -42,7 +43,6 @@ from ansible_collections.switchback.kafka_dr.plugins.modules import (
     dr_checkpoint,
     dr_drain,
     dr_journal,
-    dr_judge,
     dr_status_info,
     dr_translation_info,
     kafka_group,
@@ -199,8 +199,7 @@ class LabPair:
         status = self.status(*topics, groups=[group])["status"]
         seen = {"status": status, "state": state, "policy": self.policy}
         facts = {**seen, "type": "cutoff", "to": self.b, "groups": [], "accept": []}
-        judged = run_module(dr_judge, {"kind": "cutover", "facts": facts})
-        found: dict[str, Any] = judged["judgement"]["reads"]
+        found: dict[str, Any] = judge("cutover", facts)["reads"]
         return found
 
     def barrier(self, topic: str, journal: Journal, *groups: str, settle: float = 0.1, **more: Any) -> dict[str, Any]:
@@ -444,8 +443,7 @@ def test_offsets_that_are_kept_outside_kafka_are_not_taken_for_translated(prefix
         status = pair.status(topic, groups=list(groups), group_topics=read, undeclared_on=pair.p)["status"]
         facts = {"status": status, "state": state, "type": "cutoff", "to": pair.b, "policy": pair.policy}
         more = {"groups": list(groups), "accept": []}
-        judgement: dict[str, Any] = run_module(dr_judge, {"kind": "cutover", "facts": {**facts, **more}})["judgement"]
-        return judgement
+        return judge("cutover", {**facts, **more})
 
     # The application reads these, and its group does not show it.
     pair.send(pair.p, topic, 5)

@@ -21,6 +21,7 @@ LAYERS = [
     "_core.journal",
     "_core.checks",
     "_core.flows",
+    "_core.run",
     "_engines.inventory",
     "_engines.finding",
     "_engines.aiven.flow_fields",
@@ -54,6 +55,7 @@ LAYERS = [
     "_pair.readiness",
     "_pair.salvage",
     "_pair",
+    "_run",
 ]
 # It finds the engines by their folders.
 OPENING = ("_engines", "opening.py")

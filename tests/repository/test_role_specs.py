@@ -72,19 +72,10 @@ def written(role: str, name: str) -> list[Any]:
     return [parse_yaml(text) for text in found]
 
 
-def begun_with() -> dict[str, Any]:
-    """The initial values of the facts that a cutover collects for the role report."""
-    first = next(
-        task for task in document(ROOT / "roles/cutover/tasks/begin.yml") if "ansible.builtin.set_fact" in task
-    )
-    facts: dict[str, Any] = first["ansible.builtin.set_fact"]
-    return facts
-
-
 # Ansible does not set a variable because an argument spec has a default: another file must.
 def test_the_default_of_an_argument_spec_is_the_value_in_use() -> None:
     def in_use(role: str, name: str) -> list[Any]:
-        given = [places[name] for places in (defaults(role), defaults("kafka_dr"), begun_with()) if name in places]
+        given = [places[name] for places in (defaults(role), defaults("kafka_dr")) if name in places]
         return [*given, *written(role, name)]
 
     require_none(

@@ -49,7 +49,6 @@ EXCEPTIONS = {
     "authorization failed. Grant User:": "Kafka, followed by a hint",
     f"of 2 partitions{_GAP}": "a hint, followed by Kafka",
     "of an unknown CA": "a parameter of the test",
-    "UNDONE The hook dns": "a play of the test, followed by a message",
 }
 
 _TOKENS = re.compile(rf"{_GAP}|\w+|[^\w\s]")

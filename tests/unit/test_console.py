@@ -218,8 +218,9 @@ def test_the_line_about_the_applications_is_shown_before_the_audit_starts(
     """The role shows it at the begin of the phase flows, and the audit may take longer than the move."""
     plugin, lines = shown
     text = "Applications run on B since 12:01:07 UTC (writes stood still 6.8 s, reads 8.1 s)"
-    plugin.v2_playbook_on_task_start(task("set_fact", "Begin the phase flows"), is_conditional=False)
-    for action, name in (("dr_judge", "Compute the downtime"), ("debug", "Show since when the applications run")):
+    plugin.v2_playbook_on_task_start(task("dr_run", "Begin the phase flows"), is_conditional=False)
+    steps = [("dr_run", "Compute the downtime"), ("debug", "Show since when the applications run")]
+    for action, name in [*steps, ("dr_departure_info", "Verify that no group is at work")]:
         one = task(f"switchback.kafka_dr.{action}", name, "/roles/cutover/tasks/arrived.yml:5")
         plugin.v2_playbook_on_task_start(one, is_conditional=False)
         plugin.v2_runner_on_ok(result(one, changed=False, msg=text))
@@ -227,7 +228,8 @@ def test_the_line_about_the_applications_is_shown_before_the_audit_starts(
         "switchback.kafka_dr.dr_audit", "Compare both clusters record by record", "/roles/verify/compare.yml:9"
     )
     plugin.v2_playbook_on_task_start(audit, is_conditional=False)
-    assert lines[-1] == f"  {text}"
+    assert lines[-2] == f"  {text}"
+    assert lines[-1].endswith("Verify that no group is at work")
     tasks = document(ROOT / "roles/cutover/tasks/main.yml")[1]["block"]
     included = [one["ansible.builtin.include_tasks"] for one in tasks if "ansible.builtin.include_tasks" in one]
     # test_hooks.py: move.yml has the phase flows, and this has the line.

@@ -18,8 +18,7 @@ CLIENTS = [{"name": "api", "role": "producer"}, {"name": "fraud", "role": "consu
 MOVE = {
     "cutover_from": "P",
     "cutover_to": "B",
-    "cutover_principals": ["User:api"],
-    "cutover_fences": True,
+    "cutover_now": {"run": {"principals": ["User:api"], "fences": True}},
     "cutover_clients": CLIENTS,
 }
 
@@ -37,8 +36,8 @@ def test_the_cluster_being_entered_is_opened_no_matter_which_run_fenced_it(kind:
     """This run may fence nothing (kafka_dr_fence: none), but its producers start on a cluster
     that another run fenced.
     """
-    assert opens(kind, "B", cutover_fences=False)
-    assert not opens(kind, "B", cutover_principals=[])
+    assert opens(kind, "B", cutover_now={"run": {"principals": ["User:api"], "fences": False}})
+    assert not opens(kind, "B", cutover_now={"run": {"principals": [], "fences": False}})
 
 
 def test_consumers_open_nothing() -> None:
@@ -56,10 +55,10 @@ def test_an_undo_opens_the_cluster_that_its_run_fenced() -> None:
 
 def test_the_undo_of_a_disaster_sends_nothing_to_the_lost_cluster() -> None:
     """An unreachable cluster must not prevent clients and flows from starting again."""
-    assert not opens("disaster", "P", cutover_probes=[])
-    assert not opens("disaster", "P", cutover_probes=[{"answers": True}, {"answers": False}])
+    assert not opens("disaster", "P")
+    assert not opens("disaster", "P", cutover_probe_of_undo={"answers": False})
 
 
 def test_the_undo_of_a_disaster_opens_a_cluster_that_responds_again() -> None:
     """R47: the run may have fenced it right before the point of no return."""
-    assert opens("disaster", "P", cutover_probes=[{"answers": False}, {"answers": True}])
+    assert opens("disaster", "P", cutover_probe_of_undo={"answers": True})

@@ -28,7 +28,7 @@ HARMLESS = {
     "dr_readiness": "reads, and keeps a record of what it saw that no decision about effects rests on",
     "dr_audit": "reads both clusters",
     "client_results": "waits on the controller for tasks that have proven it",
-    "dr_judge": "decides on the controller, and asks nothing",
+    "dr_run": "the journal refuses its events by turn; the rest is the record on the controller",
     "dr_report": "writes a file of this run on the controller",
     "dr_support_bundle": "writes an archive on the controller",
 }

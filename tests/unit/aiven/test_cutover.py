@@ -121,7 +121,7 @@ def test_a_commit_on_the_cluster_that_was_left_is_a_consumers_only_if_group_sync
     (task,) = (task for task in load_yaml(FLOWS) if "switchback.kafka_dr.dr_departure_info" in task)
     asked = task["switchback.kafka_dr.dr_departure_info"]["group_sync"]
     pair = {"stop_provable": engine_inventory(name).capabilities.stop_provable}
-    group_sync = Environment().from_string(asked).render(kafka_dr_pair=pair, cutover_opened={"resumed": resumed})
+    group_sync = Environment().from_string(asked).render(kafka_dr_pair=pair, cutover_now={"run": {"resumed": resumed}})
     proven = name != "aiven" and not resumed
     assert group_sync == ("stopped" if proven else "unknown")
     there = {"g": {Partition("B.T", 0): 5}}

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.at_rest import judge_at_rest
-from ansible_collections.switchback.kafka_dr.plugins.modules import dr_judge
-from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.advice import judge
 
 World = dict[str, Any]
 
@@ -52,7 +51,7 @@ def at_rest() -> World:
 
 def judged(world: World) -> dict[str, Any]:
     found = judge_at_rest(**world)
-    assert run_module(dr_judge, {"kind": "at_rest", "facts": world})["judgement"] == found
+    assert judge("at_rest", world) == found
     return found
 
 

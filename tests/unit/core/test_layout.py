@@ -43,6 +43,7 @@ def test_the_pair_has_the_derived_values_that_roles_need() -> None:
     assert not {"clients", "hooks"} & set(laid["spec"])
     assert set(laid) - set(derived) == {
         "spec",
+        "moved",
         "types",
         "live_flows",
         "stop_provable",

@@ -20,8 +20,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.p
     unfit,
     written_after_barrier,
 )
-from ansible_collections.switchback.kafka_dr.plugins.modules import dr_judge
-from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.advice import judge
 
 RUN = {
     "id": "r1",
@@ -536,16 +535,16 @@ def test_the_outlook_of_a_run_has_the_values_that_the_next_tasks_need() -> None:
     }
 
 
-def test_the_module_returns_the_same_judgement() -> None:
+def test_a_run_judges_the_same() -> None:
     facts = {"status": status(), "state": journal(), "type": "cutoff", "to": "B", "policy": "default", "groups": ["g"]}
     facts["accept"] = []
     direct = judge_cutover(status(), journal(), "cutoff", "B", groups=["g"])
     assert direct["problems"]
-    assert run_module(dr_judge, {"kind": "cutover", "facts": facts})["judgement"] == direct
+    assert judge("cutover", facts) == direct
     lost = {"survey": observe(ALIVE, ALIVE), "state": journal(), "to": "B", "anyway": False}
     refused = judge_disaster(observe(ALIVE, ALIVE), journal(), "B")
     assert refused["problems"]
-    assert run_module(dr_judge, {"kind": "disaster", "facts": lost})["judgement"] == refused
+    assert judge("disaster", lost) == refused
 
 
 SILENT = {**DEAD, "reachable": False}

@@ -14,7 +14,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ..._engines.finding import engine_inventory
-from ..checks.other_applications import awaited_stops, other_applications
+from ..checks.other_applications import OtherApplications, awaited_stops, other_applications
 from ..cutover_types import as_variables
 from ..names import HEARTBEATS, Naming, naming_of, rehearsal_alias, rehearsal_separator, salvage_topic
 from ..resources.account_rights import ACCOUNTS, Place, grouped, rights_of
@@ -50,7 +50,8 @@ def _live_flows(pair: Mapping[str, Any], active: str) -> list[dict[str, str]]:
 def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     """The pair with everything that roles need, so that no playbook computes.
 
-    ``spec``: the option ``pair`` of modules. ``types``: the types of a cutover by name.
+    ``spec``: the option ``pair`` of modules. ``types``: the types of a cutover by name. ``moved``: what ``Move.of``
+    needs besides the type and the direction.
 
     ``live_flows``: by active alias, source and target of each flow that replicates then. ``stop_provable``: as in
     ``Capabilities``. ``lists``: by alias, the lists of an engine that has lists. ``rights``: by alias, the ACLs of the
@@ -75,6 +76,7 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **pair,
         "spec": pair_option(pair),
+        "moved": _moved(pair, others, engine.capabilities.stop_provable),
         "types": as_variables(),
         "live_flows": {alias: _live_flows(pair, alias) for alias in pair["clusters"]},
         "stop_provable": engine.capabilities.stop_provable,
@@ -94,6 +96,23 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
         "salvage_topics": salvage_topics(pair["topics"]),
         "endpoints": endpoints,
         "rights": {alias: _rights(pair, endpoints[alias], alias) for alias in pair["clusters"]},
+    }
+
+
+def _moved(pair: Mapping[str, Any], others: OtherApplications, stop_provable: bool) -> dict[str, Any]:
+    return {
+        "pair": pair["name"],
+        "policy": pair["policy"],
+        "bootstrap": {alias: cluster["bootstrap_servers"] for alias, cluster in pair["clusters"].items()},
+        "applications": [
+            {key: client.get(key) for key in ("name", "role", "principal", "group")} for client in pair["clients"]
+        ],
+        "other_applications": others.as_dict(),
+        "drop": list(pair["drop"]),
+        "run_on": pair["run_on"],
+        "rehearsal": "rehearsal" in pair,
+        "one_flow_at_a_time": naming_of(pair["policy"]).one_flow_at_a_time,
+        "stop_provable": stop_provable,
     }
 
 

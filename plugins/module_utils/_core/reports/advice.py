@@ -17,10 +17,9 @@ from ..checks.preflight import judge_cutover, judge_disaster, judge_last_probe
 from ..cutover_types import CUTOVER_TYPES, needs_source
 from ..errors import one_text, with_alias
 from ..journal.runs import if_interrupted, unfinished_run
-from .cutover import arrival_text
 from .outcome import undone_text
 
-__all__ = ["KINDS", "begun_text", "cutover_advice", "failure_reason", "judge", "stopped_text"]
+__all__ = ["begun_text", "cutover_advice", "failure_reason", "judge", "stopped_text"]
 
 # The only task before the first phase that writes: whether its event reached the journal is unknown if it fails.
 _OPENING = "Open the run in the journal"
@@ -119,7 +118,7 @@ def begun_text(facts: Mapping[str, Any]) -> str:
 
 
 def judge(kind: str, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The decision of ``kind`` about ``facts``, as the roles pass them to ``dr_judge``."""
+    """The decision of ``kind`` about ``facts``, as the event ``judge`` of a run passes them."""
     return _JUDGES[kind](facts)
 
 
@@ -155,8 +154,4 @@ _JUDGES: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "at_rest": lambda facts: judge_at_rest(
         facts["judgement"], facts["status"], facts["journal"], facts["activity"], facts["planned"], facts["fences"]
     ),
-    "stopped": lambda facts: {"text": stopped_text(facts, facts["run_on"])},
-    "begun": lambda facts: {"text": begun_text(facts)},
-    "arrived": lambda facts: {"text": arrival_text(facts)},
 }
-KINDS = tuple(_JUDGES)

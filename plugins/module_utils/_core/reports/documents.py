@@ -141,4 +141,5 @@ _BUILDERS: dict[str, Callable[[Facts, float], Document]] = {
     "changes": _changes,
     "finished": _finished,
 }
-KINDS = ("cutover", *_BUILDERS)
+#: The kinds of ``dr_report``. ``dr_run`` makes the report of a cutover from its record.
+KINDS = tuple(_BUILDERS)

@@ -33,7 +33,7 @@ from .leases import give_back, leases_of, revoke, take, unfinished_replays, wait
 from .members import members
 from .request import JournalRequest
 
-__all__ = ["note"]
+__all__ = ["new_run_id", "note"]
 
 # The child processes of a killed run end when their task ends.
 _ORPHANS = Bounds(120.0, 0.1)
@@ -202,7 +202,7 @@ def _decide(request: JournalRequest, book: Book) -> _Decision:
     if kind in OF_THE_PAIR:
         return _Decision(Event(state.epoch + 1, 0, "", kind, time.time(), data))
     if kind == "started":
-        return _start(state, book.events, data)
+        return _start(state, book.events, data, request.new_id or new_run_id())
     run_id = str(request.run)
     run = require_holder_generation(state, run_id, kind, data, request.generation)
     if kind == "resumed":
@@ -212,8 +212,12 @@ def _decide(request: JournalRequest, book: Book) -> _Decision:
     return _Decision(Event(run.epoch, seq, run_id, kind, time.time(), data), run_id)
 
 
-def _start(state: JournalState, events: list[Event], data: dict[str, Any]) -> _Decision:
-    new_id = f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{uuid.uuid4().hex[:6]}"
+def new_run_id() -> str:
+    """An id for a run: the time of its start in UTC, and six random digits."""
+    return f"{time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())}-{uuid.uuid4().hex[:6]}"
+
+
+def _start(state: JournalState, events: list[Event], data: dict[str, Any], new_id: str) -> _Decision:
     run_id, epoch, resumed = begin(state, data, new_id)
     if resumed and state.run is not None:
         now = {name: data[name] for name in ("reads", "options") if data.get(name)}

@@ -42,6 +42,8 @@ class JournalRequest:
     held: str | None = None
     #: End the caller's lease after the event.
     give_back: bool = False
+    #: Id of a run that ``started`` opens; empty: a new one.
+    new_id: str = ""
     #: Timeout of each request, in seconds.
     timeout: float = 15.0
 
@@ -65,7 +67,7 @@ class JournalRequest:
             params["lease"],
             params["held"],
             params["give_back"],
-            params["request_timeout"],
+            timeout=params["request_timeout"],
         )
 
     @property

@@ -1,0 +1,181 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record of a run on the controller: a folder with ``run.json``, its events, and large results beside it.
+
+Every module of a run reads the record and appends its result, so that no rows travel through Ansible. It holds no
+secret. A run that is resumed elsewhere does not need it: what decides is in the journal.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from ._core.errors import DrError
+from ._core.run.events import RunEvent
+from ._core.run.run import Run
+from ._files import write_whole
+
+__all__ = ["RunRecord", "run_of"]
+
+_VERSION = 1
+_NAME = "run.json"
+# Characters of a result that stand in run.json itself.
+_SHORT = 4_000
+_MODE = 0o640
+_FOLDER_MODE = 0o750
+
+
+class RunRecord:
+    """The folder of one run."""
+
+    def __init__(self, folder: str | Path) -> None:
+        self.folder = Path(folder)
+
+    @classmethod
+    def create(cls, reports: Path, run_id: str, began: Mapping[str, Any]) -> RunRecord:
+        """Make the folder of a run below ``reports``, with its first event. Raises ``no_report`` if that fails."""
+        record = cls(reports / "runs" / run_id)
+        try:
+            record.folder.mkdir(mode=_FOLDER_MODE, parents=True)
+        except OSError as error:
+            raise _unwritable(error) from error
+        record._write([RunEvent("began", time.time(), began)])
+        return record
+
+    def read(self, *more: RunEvent) -> Run:
+        """Return the run after all events, and ``more``. Raises ``no_record`` if there is no complete record."""
+        return Run.of([*map(self._whole, self._events()), *more])
+
+    def append(self, event: RunEvent) -> None:
+        """Append an event. Raises ``no_report`` if it cannot be written."""
+        with self._locked():
+            events = self._events()
+            self._write([*events, self._beside(event, len(events))])
+
+    def named(self, run_id: str) -> RunRecord:
+        """Return the record under the id that the run has in the journal, with the events of its earlier starts."""
+        if self.folder.name == run_id:
+            return self
+        record = RunRecord(self.folder.with_name(run_id))
+        if not (record.folder / _NAME).exists():
+            shutil.rmtree(record.folder, ignore_errors=True)
+            self.folder.rename(record.folder)
+            return record
+        with record._locked():
+            events = record._events()
+            for event in map(self._whole, self._events()):
+                events.append(record._beside(event, len(events)))
+            record._write(events)
+        shutil.rmtree(self.folder)
+        return record
+
+    # ---- files
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """Wait for another writer: a module of a controller that was killed may still end."""
+        try:
+            handle = os.open(self.folder, os.O_RDONLY)
+        except OSError as error:
+            raise _missing(self.folder, str(error)) from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(handle)
+
+    def _events(self) -> list[RunEvent]:
+        try:
+            kept = json.loads((self.folder / _NAME).read_text())
+            if kept["version"] != _VERSION:
+                raise ValueError(f"its version is {kept['version']}, wanted {_VERSION}")
+            return [RunEvent.of(row) for row in kept["events"]]
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise _missing(self.folder, str(error)) from error
+
+    def _beside(self, event: RunEvent, number: int) -> RunEvent:
+        """Write a large result into a file of its own, and return the event that names it."""
+        result = event.data.get("result")
+        if result is None or len(text := json.dumps(_plain(result), default=str)) <= _SHORT:
+            return event
+        name = f"{number:03}-{event.data['step']}.json"
+        _put(self.folder / name, text)
+        return RunEvent(event.kind, event.at, {**event.data, "result": {"file": name}})
+
+    def _whole(self, event: RunEvent) -> RunEvent:
+        result = event.data.get("result")
+        if not isinstance(result, Mapping) or result.keys() != {"file"}:
+            return event
+        return RunEvent(
+            event.kind, event.at, {**event.data, "result": _Beside(self.folder / Path(result["file"]).name)}
+        )
+
+    def _write(self, events: list[RunEvent]) -> None:
+        kept = {"version": _VERSION, "events": [event.as_dict() for event in events]}
+        _put(self.folder / _NAME, json.dumps(kept, indent=1, default=str) + "\n")
+
+
+def run_of(params: Mapping[str, Any]) -> Run | None:
+    """Return the run in the option ``record`` of a module; None without the option."""
+    return RunRecord(params["record"]).read() if params.get("record") else None
+
+
+class _Beside(Mapping[str, Any]):
+    """A large result, read when it is needed: most steps need few of them."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._read: dict[str, Any] | None = None
+
+    @property
+    def _rows(self) -> dict[str, Any]:
+        if self._read is None:
+            try:
+                self._read = json.loads(self._path.read_text())
+            except (OSError, ValueError) as error:
+                raise _missing(self._path.parent, f"{self._path.name}: {error}") from error
+        return self._read
+
+    def __getitem__(self, key: str) -> Any:
+        return self._rows[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+def _plain(result: Any) -> Any:
+    return dict(result) if isinstance(result, _Beside) else result
+
+
+def _put(path: Path, text: str) -> None:
+    try:
+        write_whole(path, text, _MODE)
+    except OSError as error:
+        raise _unwritable(error) from error
+
+
+def _unwritable(error: OSError) -> DrError:
+    hint = "Check that kafka_dr_report_dir on the controller has space and is writable. Then start again."
+    return DrError("no_report", f"The record of the run could not be written: {error}.", hint)
+
+
+def _missing(folder: Path, why: str) -> DrError:
+    return DrError(
+        "no_record",
+        f"The record of the run in {folder} cannot be read: {why}.",
+        "Start the same playbook again: it makes a new one, and continues as the journal says.",
+    )

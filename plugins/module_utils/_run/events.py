@@ -1,0 +1,326 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""What happens in a run: its record gets the event, and for some events the pair's journal too.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from .._core.checks.preflight import run_outlook
+from .._core.errors import DrError
+from .._core.flows.pair_spec import PairSpec
+from .._core.journal.ownership import Claim
+from .._core.reports.advice import begun_text, judge, stopped_text
+from .._core.reports.cutover import arrival_text
+from .._core.reports.documents import document
+from .._core.run.events import RunEvent
+from .._core.run.facts import report_facts, task_facts
+from .._core.run.move import Move
+from .._core.run.run import Run
+from .._module import Result
+from .._pair.journal.events import new_run_id, note
+from .._pair.journal.guard import Guard, Held
+from .._pair.journal.request import JournalRequest
+from .._record import RunRecord
+
+__all__ = ["EVENTS", "EventRequest", "happened"]
+
+# Prefixes of report names: a run that never began must not replace the report of the last one that did.
+_MARKS = {"failed": "refused-", "already_there": "idle-"}
+# A run must be undone even if the controller's disk is full, so these are then kept by this task only.
+_MAY_BE_LOST = ("failed", "restarted", "undo_failed", "undone", "hook_ended", "not_stopped")
+
+
+@dataclass(frozen=True)
+class EventRequest:
+    """The options of ``dr_run``."""
+
+    event: str
+    pair: PairSpec
+    #: Folder of the record; None: ``begin`` makes it.
+    record: Path | None
+    #: Folder of the reports, for ``begin``.
+    reports: Path | None = None
+    data: Mapping[str, Any] = field(default_factory=dict)
+    #: Id of a run or lease whose process has ended, as the operator has verified.
+    take_over: str | None = None
+    check: bool = False
+    timeout: float = 15.0
+
+
+@dataclass
+class _Work:
+    """One event on its way into the record and the journal."""
+
+    request: EventRequest
+    record: RunRecord
+    run: Run
+    warnings: list[str] = field(default_factory=list)
+    #: Lines for the operator.
+    text: str = ""
+    result: Result = field(default_factory=Result)
+
+    def append(self, kind: str, **data: Any) -> None:
+        """Append to the record, and let the run follow."""
+        event = RunEvent(kind, time.time(), data)
+        try:
+            self.record.append(event)
+        except DrError as error:
+            if kind not in _MAY_BE_LOST:
+                raise
+            self.warnings.append(error.sentence())
+            self.run = self.record.read(event)
+            return
+        self.run = self.record.read()
+
+    def returned(self, step: str, result: Mapping[str, Any]) -> None:
+        """Append the result of a step."""
+        self.append("returned", step=step, result=result)
+
+    def note(self, event: str, data: Mapping[str, Any] | None = None, **more: Any) -> Result:
+        """Append an event of this run to the pair's journal."""
+        run, request = self.run, self.request
+        held = {"run": run.id, "generation": run.generation, **more}
+        return note(
+            JournalRequest(
+                request.pair, event, dict(data or {}), copies=run.move.copies, timeout=request.timeout, **held
+            ),
+            request.check,
+        )
+
+
+def happened(request: EventRequest) -> Result:
+    """Record the event, and return what the tasks decide by. Also returns that if the event could not be journaled."""
+    if request.event == "begin":
+        return _begin(request)
+    if request.record is None:
+        raise DrError(
+            "bad_option", f'The event "{request.event}" needs the option record.', "Pass the folder of begin."
+        )
+    record = RunRecord(request.record)
+    work = _Work(request, record, record.read())
+    failure = None
+    try:
+        EVENTS[request.event](work)
+    except DrError as error:
+        failure = error
+    extra = {"run": task_facts(work.run), "record": str(work.record.folder), "text": work.text, **work.result.extra}
+    return Result(work.result.outcomes, extra, work.result.requests, work.warnings + work.result.warnings, failure)
+
+
+def _begin(request: EventRequest) -> Result:
+    given, pair = request.data, request.pair
+    target = given["target"]
+    pair.require_alias(target)
+    (source,) = (alias for alias in pair.connections if alias != target)
+    move = Move.of({**given["move"], "type": given["type"], "source": source, "target": target})
+    began = {"move": move.as_dict(), "options": dict(given["options"]), "check": request.check}
+    if request.reports is None:
+        raise DrError("bad_option", 'The event "begin" needs the option reports.', "Pass kafka_dr_report_dir.")
+    record = RunRecord.create(request.reports, new_run_id(), began)
+    return Result(extra={"run": task_facts(record.read()), "record": str(record.folder), "text": ""})
+
+
+# ---- what is decided
+
+
+def _judge(work: _Work) -> None:
+    """``data``: ``kind``, and what only the tasks know."""
+    data, run, move = work.request.data, work.run, work.run.move
+    facts = {
+        **report_facts(run),
+        "state": run.result("journal").get("state") or {},
+        "status": run.result("status").get("status") or {},
+        "wait": run.options.wait_for_applications,
+        "policy": move.policy,
+        "groups": list(work.request.pair.groups),
+        "anyway": run.options.although_healthy,
+        "writing": list(run.unstopped_writers),
+        **data,
+    }
+    judgement = judge(data["kind"], facts)
+    work.text = str(judgement.get("text") or "")
+    work.result.extra["problems"] = list(judgement.get("problems") or [])
+    step = {"cutover": "preflight", "disaster": "preflight"}.get(data["kind"], data["kind"])
+    work.returned(step, {"judgement": judgement})
+
+
+def _arrived(work: _Work) -> None:
+    work.text = arrival_text(report_facts(work.run))
+
+
+def _advise(work: _Work) -> None:
+    """A controller that was paused may fail on a read of its own first, and must not advise to start the run again."""
+    run = work.run
+    if run.id is not None and run.passed and not run.undone:
+        try:
+            _prove(work)
+        except DrError as error:
+            work.returned("ownership", {"failed": True, "msg": error.sentence(), "error": error.as_dict()})
+    work.text = stopped_text(report_facts(work.run), run.move.run_on)
+
+
+def _prove(work: _Work) -> None:
+    owner, pair = work.run.result("opened").get("owner") or {}, work.request.pair
+    claim = Claim.of(owner)
+    if claim is None:
+        return
+    clusters = {alias: one for alias, one in pair.connections.items() if alias in owner["on"]}
+    Guard(Held(claim, clusters, pair.name, pair.journal_topic, pair.state_topic, False), work.request.timeout)()
+
+
+def _report(work: _Work) -> None:
+    """Build the report. ``data``: ``planned``, facts of the plan in check mode."""
+    run, planned = work.run, work.request.data.get("planned") or {}
+    if planned:
+        seen = {"status": run.result("status").get("status") or {}, "forecast": dict(run.result("forecast"))}
+        seen |= {"survey": dict(run.survey or {}), "durations": run.result("journal").get("durations") or {}}
+        planned = {**planned, **seen, "type": run.move.type, "from": run.move.source, "to": run.move.target}
+    mark = "" if run.id is not None or run.check else _MARKS.get(run.outcome, "")
+    names = [f"{mark}{run.move.type}-{run.move.target}", *([] if run.id is None else [run.id])]
+    page = work.record.folder.parents[1] / f"{'check-' if run.check else ''}{names[0]}.html"
+    built = document("cutover", {**report_facts(run), "planned": planned}, time.time(), str(page))
+    work.result.extra |= {"report": built.content, "lines": built.lines, "names": names}
+
+
+# ---- the journal
+
+
+def _open(work: _Work) -> None:
+    """Open the run in the journal, or resume an interrupted one: its record gets this start of the playbook too."""
+    run, move = work.run, work.run.move
+    judgement = run.judgement or {}
+    data = {
+        "type": move.type,
+        "from": move.source,
+        "to": move.target,
+        "policy": move.policy,
+        "drop": list(move.drop),
+        "options": {"lower": run.options.lower, "group_lag": run.options.group_lag},
+        "replaces_passed_run": bool(judgement.get("replaces_passed_run")),
+        # A stopped consumer is assigned nothing, and this event is older than the first stop.
+        "reads": judgement.get("reads") or {},
+    }
+    _opened(work, work.note("started", data, take_over=work.request.take_over, new_id=work.record.folder.name))
+    work.record = work.record.named(str(work.run.id))
+    if not move.rehearsal:
+        clients = [{"name": one.name, "role": one.role} for one in move.applications]
+        work.text = begun_text({"run": work.run.journaled, "clients": clients, "run_on": move.run_on})
+
+
+def _take_over(work: _Work) -> None:
+    """Resume an interrupted run in order to take it back. ``data``: its id, as ``run``."""
+    _opened(work, work.note("resumed", run=work.request.data["run"], take_over=work.request.take_over, generation=None))
+    if not work.request.check:
+        work.record = work.record.named(str(work.run.id))
+
+
+def _opened(work: _Work, result: Result) -> None:
+    found = result.extra
+    outlook = run_outlook(found["state"]["run"], work.run.options.lower, work.run.move.run_on)
+    kept: dict[str, Any] = {key: found[key] for key in ("run_id", "owner", "resumed") if key in found}
+    work.result = Result(result.outcomes, {}, result.requests, result.warnings)
+    work.returned("opened", {**kept, "state": {"run": found["state"]["run"]}, **outlook})
+
+
+def _pass(work: _Work) -> None:
+    """Journaled also for a run that could never be undone (replaces_passed_run), so that abandon refuses it."""
+    if work.run.passed_at is None:
+        work.result = work.note("pnr")
+        work.returned("passed", {"state": {"run": work.result.extra.pop("state")["run"]}})
+        work.result.extra.clear()
+
+
+def _journaled(kind: str, **data: Any) -> Callable[[_Work], None]:
+    def append(work: _Work) -> None:
+        work.result = work.note(kind, data)
+        work.result.extra.clear()
+
+    return append
+
+
+def _start_consumers(work: _Work) -> None:
+    """A resumed run may find offsets that its own consumers have committed; this event explains them."""
+    if not work.run.passed:
+        _journaled("phase", phase="start_consumers")(work)
+
+
+def _undoing(work: _Work) -> None:
+    """The cluster being entered may have failed, so one copy of the journal is proof enough from here on."""
+    _journaled("undoing")(work)
+    work.returned("undoing", {"undoing": True})
+
+
+def _undone(work: _Work) -> None:
+    _journaled("ended", result="undone")(work)
+    if work.result.changed:
+        work.append("undone")
+
+
+def _close(work: _Work) -> None:
+    """End the last phase, then the run. Later runs predict their duration from the times."""
+    work.append("phase", phase=None)
+    _journaled("ended", result="completed", times=report_facts(work.run)["times"])(work)
+    work.returned("closed", {"closed": True})
+
+
+# ---- the record alone
+
+
+def _hook_ended(work: _Work) -> None:
+    work.append("hook_ended", **work.request.data)
+    hook = work.run.hooks[-1]
+    if hook.failure is not None:
+        work.text = f"The hook {hook.name} {hook.when} {hook.moment} failed: {hook.failure}"
+
+
+def _undo_failed(work: _Work) -> None:
+    """``data``: also ``task`` if the undo is the whole playbook."""
+    work.append("undo_failed", **work.request.data)
+    run = work.run
+    if run.failure is not None and "task" in work.request.data:
+        restarted = f"The applications were started on {run.move.source} again."
+        state = restarted if run.restarted else "Some applications may be stopped."
+        text = f"Stopped in '{run.failure.task}': {run.failure.message} {state}"
+        work.text = f"{text} Remove the cause, then start the same playbook again."
+
+
+def _recorded(kind: str) -> Callable[[_Work], None]:
+    return lambda work: work.append(kind, **work.request.data)
+
+
+EVENTS: Mapping[str, Callable[[_Work], None]] = {
+    "judge": _judge,
+    "open": _open,
+    "take_over": _take_over,
+    "pass": _pass,
+    "start_consumers": _start_consumers,
+    "undoing": _undoing,
+    "undone": _undone,
+    "close": _close,
+    "arrived": _arrived,
+    "advise": _advise,
+    "report": _report,
+    "hook_ended": _hook_ended,
+    "undo_failed": _undo_failed,
+    **{
+        kind: _recorded(kind)
+        for kind in (
+            "phase",
+            "hook_began",
+            "not_stopped",
+            "failed",
+            "restarted",
+            "audited",
+            "ended",
+        )
+    },
+}

@@ -1,0 +1,226 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The record of a run on the controller, and the events that reach the journal too."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils import _record
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.run.events import RunEvent
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.request import JournalRequest
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._record import RunRecord
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._run import events
+from ansible_collections.switchback.kafka_dr.plugins.modules import dr_probe_info, dr_run
+from modules import run_module
+
+MOVE: dict[str, Any] = {
+    "pair": "B-P",
+    "type": "cutoff",
+    "source": "P",
+    "target": "B",
+    "bootstrap": {"P": "p:1", "B": "b:1"},
+    "applications": [{"name": "api", "role": "producer", "principal": None, "group": None}],
+}
+BEGAN = {"move": MOVE, "options": {"lower": "auto"}, "check": False}
+PAIR = {
+    "clusters": {"P": {"bootstrap_servers": "p:1"}, "B": {"bootstrap_servers": "b:1"}},
+    "topics": ["T"],
+    "name": "B-P",
+}
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> RunRecord:
+    return RunRecord.create(tmp_path, "r1", BEGAN)
+
+
+def returned(step: str, **result: Any) -> RunEvent:
+    return RunEvent("returned", 1.0, {"step": step, "result": result})
+
+
+def test_a_run_has_a_folder_with_its_events(tmp_path: Path, record: RunRecord) -> None:
+    assert record.folder == tmp_path / "runs" / "r1"
+    record.append(returned("drain", stopped=True))
+    assert record.read().result("drain") == {"stopped": True}
+    assert [path.name for path in record.folder.iterdir()] == ["run.json"]
+    assert record.folder.stat().st_mode & 0o7 == 0
+    assert (record.folder / "run.json").stat().st_mode & 0o7 == 0
+
+
+def test_a_large_result_is_a_file_of_its_own_and_read_only_when_it_is_needed(record: RunRecord) -> None:
+    rows = [{"topic": "T", "partition": number} for number in range(1000)]
+    record.append(returned("barrier", details=rows))
+    assert len((record.folder / "run.json").read_text()) < 2000
+    run = record.read()
+    assert run.result("barrier")["details"] == rows
+    kept = record.read()
+    (record.folder / "001-barrier.json").unlink()
+    with pytest.raises(DrError, match=r"001-barrier\.json") as missing:
+        kept.result("barrier")
+    assert missing.value.code == "no_record"
+    assert kept.id is None
+
+
+def test_events_of_several_processes_are_all_kept(record: RunRecord) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda number: record.append(returned(f"s{number}", n=number)), range(40)))
+    assert set(record.read().results) == {f"s{number}" for number in range(40)}
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{}", '{"version": 2, "events": []}', '{"version": 1, "events": [{"kind": "x"}]}']
+)
+def test_a_record_that_is_not_one_is_refused(record: RunRecord, content: str) -> None:
+    (record.folder / "run.json").write_text(content)
+    with pytest.raises(DrError) as refused:
+        record.read()
+    assert refused.value.code == "no_record"
+
+
+def test_a_folder_that_cannot_be_written_refuses_the_run_before_it_begins(tmp_path: Path) -> None:
+    (tmp_path / "runs").write_text("a file")
+    asked = {
+        "event": "begin",
+        "pair": PAIR,
+        "reports": str(tmp_path),
+        "data": {**BEGAN, "type": "cutoff", "target": "B"},
+    }
+    assert run_module(dr_run, asked)["error"]["code"] == "no_report"
+
+
+def full(_path: Path, _text: str, _mode: int) -> None:
+    raise OSError(28, "No space left on device")
+
+
+def test_a_full_disk_does_not_prevent_the_undo(record: RunRecord, monkeypatch: pytest.MonkeyPatch) -> None:
+    record.append(returned("opened", run_id="r1", owner={"run": "r1"}, state={"run": {"id": "r1", "pnr": None}}))
+    monkeypatch.setattr(_record, "write_whole", full)
+    failed = {"task": "Stop", "message": "no", "error": {}}
+    answer = run_module(dr_run, {"event": "failed", "pair": PAIR, "record": str(record.folder), "data": failed})
+    assert (answer["run"]["id"], answer["run"]["passed"], answer["run"]["failed"]) == ("r1", False, True)
+    assert "No space left" in str(answer["warnings"])
+    phase = {"event": "phase", "pair": PAIR, "record": str(record.folder), "data": {"phase": "drain"}}
+    assert run_module(dr_run, phase)["error"]["code"] == "no_report"
+
+
+def test_a_step_appends_its_result_without_secrets(record: RunRecord) -> None:
+    asked = {
+        "bootstrap_servers": "127.0.0.1:1",
+        "client": {"sasl.password": "hunter22"},
+        "topics": [],
+        "timeout": 0.2,
+        "record": str(record.folder),
+        "step": "probe",
+    }
+    assert run_module(dr_probe_info, asked)["answers"] is False
+    assert [probe["answers"] for probe in record.read().probes] == [False]
+    asked["bootstrap_servers"] = "127.0.0.1:1,hunter22:1"
+    run_module(dr_probe_info, asked)
+    assert len(record.read().probes) == 2
+    assert all("hunter22" not in path.read_text() for path in record.folder.iterdir())
+
+
+def test_a_resumed_run_goes_on_in_its_record(tmp_path: Path, record: RunRecord) -> None:
+    rows = {"details": ["x" * 5000]}
+    record.append(RunEvent("phase", 5.0, {"phase": "drain"}))
+    record.append(RunEvent("phase", 6.0, {"phase": "barrier"}))
+    again = RunRecord.create(tmp_path, "r2", BEGAN)
+    again.append(returned("forecast", **rows))
+    assert again.named("r2") is again
+    joined = again.named("r1")
+    assert joined.folder == record.folder
+    assert not again.folder.exists()
+    assert joined.read().result("forecast") == rows
+    assert [time.name for time in joined.read().times] == ["drain"]
+
+
+def test_a_run_that_began_elsewhere_takes_its_name(tmp_path: Path, record: RunRecord) -> None:
+    moved = record.named("r9")
+    assert (moved.folder, record.folder.exists()) == (tmp_path / "runs" / "r9", False)
+    assert moved.read().move.pair == "B-P"
+
+
+# ---- the journal
+
+
+class Journal:
+    """What ``dr_journal`` would append."""
+
+    def __init__(self) -> None:
+        self.requests: list[JournalRequest] = []
+
+    def note(self, request: JournalRequest, check: bool) -> Result:
+        self.requests.append(request)
+        state = {"run": {"id": "r1", "type": "cutoff", "from": "P", "to": "B", "phases": {}, "pnr": None, "resumed": 3}}
+        state["run"] |= {"ended": None, "replaces_passed_run": False, "started": 1.0}
+        owner = {"run": "r1", "holder_generation": 3, "on": ["B", "P"]}
+        return Result(extra={"state": state, "run_id": "r1", "resumed": False, "owner": owner})
+
+
+@pytest.fixture
+def journal(monkeypatch: pytest.MonkeyPatch) -> Journal:
+    made = Journal()
+    monkeypatch.setattr(events, "note", made.note)
+    return made
+
+
+def happen(record: RunRecord, event: str, **data: Any) -> dict[str, Any]:
+    return run_module(dr_run, {"event": event, "pair": PAIR, "record": str(record.folder), "data": data})
+
+
+@pytest.mark.parametrize(
+    ("event", "kind"),
+    [
+        ("pass", "pnr"),
+        ("start_consumers", "phase"),
+        ("undoing", "undoing"),
+        ("undone", "ended"),
+        ("close", "ended"),
+    ],
+)
+def test_every_event_of_a_run_refuses_a_superseded_controller(
+    record: RunRecord, journal: Journal, event: str, kind: str
+) -> None:
+    """R25: the journal compares the number of the holder."""
+    happen(record, "open")
+    happen(record, event)
+    asked = journal.requests[-1]
+    assert (asked.event, asked.run, asked.generation, asked.copies) == (kind, "r1", 3, ("B", "P"))
+
+
+def test_a_new_run_has_the_name_of_its_record_and_says_how_to_go_on(record: RunRecord, journal: Journal) -> None:
+    answer = happen(record, "open")
+    (asked,) = journal.requests
+    assert (asked.new_id, asked.run, asked.generation) == ("r1", None, None)
+    assert answer["text"].startswith("The run r1 stops api on P. If it is interrupted, ansible-playbook")
+    assert answer["run"]["owner"]["holder_generation"] == 3
+
+
+def test_the_point_of_no_return_is_journaled_once(record: RunRecord, journal: Journal) -> None:
+    happen(record, "open")
+    record.append(returned("passed", state={"run": {"pnr": 7.0}}))
+    answer = happen(record, "pass")
+    assert len(journal.requests) == 1
+    assert answer["run"]["passed"] is True
+
+
+def test_an_event_needs_a_record() -> None:
+    assert run_module(dr_run, {"event": "phase", "pair": PAIR, "data": {"phase": "x"}})["error"]["code"] == "bad_option"
+
+
+def test_the_report_of_a_run_that_never_began_has_a_name_of_its_own(record: RunRecord) -> None:
+    failed = happen(record, "failed", task="t", message="m", error={})
+    assert failed["run"]["outcome"] == "failed"
+    answer = happen(record, "report")
+    assert answer["names"] == ["refused-cutoff-B"]
+    assert answer["report"]["failure"]["task"] == "t"
+    assert json.dumps(answer["lines"])
