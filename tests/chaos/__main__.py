@@ -299,7 +299,8 @@ class Chaos:
         # A run that was killed after its last event has nothing left to do.
         outcome = {"already_there": "completed"}.get(report["outcome"], report["outcome"]) if rc == 0 else f"exit {rc}"
         self._active = entered if outcome == "completed" else left
-        return Trip(fault, entered, bool(struck), sum(struck), starts, outcome, report["verdict"], seconds, moved_by=kind)
+        verdict = report["verdict"]
+        return Trip(fault, entered, bool(struck), sum(struck), starts, outcome, verdict, seconds, moved_by=kind)
 
     def _harm(self) -> dict[str, int]:
         """The ledgers' counts since the last call."""

@@ -21,26 +21,14 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._record import
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._run import events
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_probe_info, dr_run
 from modules import run_module
+from run_records import PAIR, begun, move
 
-MOVE: dict[str, Any] = {
-    "pair": "B-P",
-    "type": "cutoff",
-    "source": "P",
-    "target": "B",
-    "bootstrap": {"P": "p:1", "B": "b:1"},
-    "applications": [{"name": "api", "role": "producer", "principal": None, "group": None}],
-}
-BEGAN = {"move": MOVE, "options": {"lower": "auto"}, "check": False}
-PAIR = {
-    "clusters": {"P": {"bootstrap_servers": "p:1"}, "B": {"bootstrap_servers": "b:1"}},
-    "topics": ["T"],
-    "name": "B-P",
-}
+BEGAN = {"move": move(), "options": {"lower": "auto"}, "check": False}
 
 
 @pytest.fixture
 def record(tmp_path: Path) -> RunRecord:
-    return RunRecord.create(tmp_path, "r1", BEGAN)
+    return begun(tmp_path)
 
 
 def returned(step: str, **result: Any) -> RunEvent:

@@ -146,6 +146,10 @@ def _judge(work: _Work) -> None:
         "writing": list(run.unstopped_writers),
         **data,
     }
+    if data["kind"] == "at_rest":
+        # A flow that is new shows its progress later than the rest.
+        flowing = run.result("flowing").get("status")
+        facts |= {"journal": dict(run.result("journal")), "status": flowing or facts["status"]}
     judgement = judge(data["kind"], facts)
     work.text = str(judgement.get("text") or "")
     work.result.extra["problems"] = list(judgement.get("problems") or [])

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
+import run_records
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.at_rest import judge_at_rest
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.advice import judge
 
 World = dict[str, Any]
 
@@ -51,7 +51,11 @@ def at_rest() -> World:
 
 def judged(world: World) -> dict[str, Any]:
     found = judge_at_rest(**world)
-    assert judge("at_rest", world) == found
+    judgement, status, journal = (world[name] for name in ("judgement", "status", "journal"))
+    steps = {"status": {"status": {"flows": []}}, "preflight": {"judgement": judgement}, "journal": journal}
+    steps["flowing"] = {"status": status}
+    asked = {name: world[name] for name in ("activity", "planned", "fences")}
+    assert run_records.judged("at_rest", "cutoff", steps, **asked) == found
     return found
 
 

@@ -20,7 +20,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.p
     unfit,
     written_after_barrier,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.advice import judge
+from run_records import judged
 
 RUN = {
     "id": "r1",
@@ -536,15 +536,14 @@ def test_the_outlook_of_a_run_has_the_values_that_the_next_tasks_need() -> None:
 
 
 def test_a_run_judges_the_same() -> None:
-    facts = {"status": status(), "state": journal(), "type": "cutoff", "to": "B", "policy": "default", "groups": ["g"]}
-    facts["accept"] = []
     direct = judge_cutover(status(), journal(), "cutoff", "B", groups=["g"])
     assert direct["problems"]
-    assert judge("cutover", facts) == direct
-    lost = {"survey": observe(ALIVE, ALIVE), "state": journal(), "to": "B", "anyway": False}
+    steps = {"status": {"status": status()}, "journal": {"state": journal()}}
+    assert judged("cutover", "cutoff", steps, {"groups": ["g"]}, accept=[]) == direct
+    lost = {"foreseen": observe(ALIVE, ALIVE), "journal": {"state": journal()}}
     refused = judge_disaster(observe(ALIVE, ALIVE), journal(), "B")
     assert refused["problems"]
-    assert judge("disaster", lost) == refused
+    assert judged("disaster", "disaster", lost) == refused
 
 
 SILENT = {**DEAD, "reachable": False}

@@ -1,0 +1,49 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""Records of runs as their steps leave them, for tests of what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.run.events import RunEvent
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._record import RunRecord
+from ansible_collections.switchback.kafka_dr.plugins.modules import dr_run
+from modules import run_module
+
+#: The option ``pair`` of a run from P to B.
+PAIR: dict[str, Any] = {
+    "clusters": {"P": {"bootstrap_servers": "p:1"}, "B": {"bootstrap_servers": "b:1"}},
+    "topics": ["T"],
+    "name": "B-P",
+}
+
+
+def move(kind: str = "cutoff", **more: Any) -> dict[str, Any]:
+    """A move of one application, as ``Move.of`` parses it."""
+    api = {"name": "api", "role": "producer", "principal": None, "group": None}
+    alone = {"pair": "B-P", "bootstrap": {"P": "p:1", "B": "b:1"}, "applications": [api]}
+    return {**alone, "type": kind, "source": "P", "target": "B", **more}
+
+
+def begun(reports: Path, kind: str = "cutoff", steps: Mapping[str, Mapping[str, Any]] | None = None) -> RunRecord:
+    """A run that has begun, with the results of these steps."""
+    record = RunRecord.create(reports, "r1", {"move": move(kind), "options": {"lower": "auto"}, "check": False})
+    for step, result in (steps or {}).items():
+        record.append(RunEvent("returned", 1.0, {"step": step, "result": result}))
+    return record
+
+
+def judged(kind: str, cutover: str, steps: Mapping[str, Mapping[str, Any]], pair: Any = None, **data: Any) -> Any:
+    """What the event ``judge`` decides after these steps."""
+    with TemporaryDirectory() as folder:
+        record = begun(Path(folder), cutover, steps)
+        asked = {"event": "judge", "pair": {**PAIR, **(pair or {})}, "record": str(record.folder)}
+        answer = run_module(dr_run, {**asked, "data": {"kind": kind, **data}})
+        assert "error" not in answer, answer
+        run = record.read()
+        return run.judgement
