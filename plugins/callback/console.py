@@ -16,6 +16,8 @@ description:
   - A task that takes long has a line after O(still) seconds.
   - A run that fails ends with one block, with the task, what was found and wanted, the next step, and where to read
     more. Only the recap of Ansible follows.
+  - The last lines of a run that was interrupted, such as with Ctrl-C, say since when applications are stopped, and how
+    to resume and to undo the run.
   - With C(-v) or more, use C(ansible.builtin.default), which shows every task.
 options:
   slow:
@@ -43,6 +45,8 @@ requirements:
     variable C(ANSIBLE_STDOUT_CALLBACK).
 """
 
+import atexit
+import os
 import re
 import threading
 import time
@@ -74,6 +78,8 @@ _SUBJECT = re.compile(r"[\w>.-]+: ")
 # The first sentence of a next step.
 _UNCHANGED = "Nothing was changed."
 _WIDTH = 15
+# Outcomes of a run after which nothing is left to resume.
+_OVER = ("completed", "undone", "checked", "already_there")
 
 
 class CallbackModule(CallbackBase):  # type: ignore[misc]  # Ansible has no types
@@ -92,6 +98,10 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # Ansible has no type
         # The first failure has the error of the module, the last one ended the run.
         self._failures: list[tuple[str, str, Mapping[str, Any]]] = []
         self._timer: threading.Timer | None = None
+        # The newest answer of dr_run about a run that has not ended.
+        self._run: Mapping[str, Any] = {}
+        # Ansible calls no callback after Ctrl-C.
+        atexit.register(self._interrupted, os.getpid())
 
     # ---- events
 
@@ -117,6 +127,9 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # Ansible has no type
     def v2_runner_on_ok(self, result: Any) -> None:
         """Show what a task changed, a task that took long, and the lines of a report."""
         self._handle_warnings(result.result)
+        if _short(result.task.action) == "dr_run":
+            run = result.result.get("run") or {}
+            self._run = {} if run.get("ended") or run.get("outcome") in _OVER else run
         if _short(result.task.action) == "debug":
             for line in _lines(result.result.get("msg")):
                 self._line(f"  {line}")
@@ -158,6 +171,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # Ansible has no type
     def v2_playbook_on_stats(self, stats: Any) -> None:
         """Show the block of a failed run, and the recap."""
         self._stop_watching()
+        self._run = {}
         hosts = sorted(stats.processed)
         totals = {host: stats.summarize(host) for host in hosts}
         failed = any(total["failures"] or total["unreachable"] for total in totals.values())
@@ -178,6 +192,18 @@ class CallbackModule(CallbackBase):  # type: ignore[misc]  # Ansible has no type
         where = block.pop("task", task) + ("" if host == "localhost" else f" on {host}")
         self._line(f"FAILED: {where}", constants.COLOR_ERROR)
         for name, text in block.items():
+            self._line(f"  {name:<11}{text}", constants.COLOR_ERROR)
+
+    def _interrupted(self, process: int) -> None:
+        """Show what an interrupted run has stopped, and how to go on. Not in a fork, which is a task."""
+        run = self._run
+        if not run.get("id") or os.getpid() != process:
+            return
+        self._line(f"INTERRUPTED: the run {run['id']} has not ended", constants.COLOR_ERROR)
+        since = {who: time.strftime("%H:%M:%S", time.localtime(at)) for who, at in run["stopped"].items()}
+        lines = [("stopped", ", ".join(f"{who} since {at}" for who, at in since.items()) or "nothing yet")]
+        lines += [(name, run[name]) for name in ("resume", "undo") if run[name]]
+        for name, text in lines:
             self._line(f"  {name:<11}{text}", constants.COLOR_ERROR)
 
     def _watch(self, name: str, after: float, since: float) -> None:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Iterator
@@ -271,3 +272,42 @@ def test_a_run_that_fails_in_the_middle_ends_with_one_block_after_its_undo_and_i
         "  read more  docs/error-codes.md, not_replicated",
         "localhost: ok 3, changed 1, failures 1, unreachable 0",
     ]
+
+
+RUN = {"id": "r1", "ended": False, "outcome": "failed", "stopped": {"writes": 1795416700.0}, "resume": "R", "undo": "U"}
+
+
+@pytest.mark.parametrize(
+    ("runs", "shows"),
+    [
+        ([RUN], True),
+        ([RUN, {**RUN, "stopped": {}, "undo": ""}], True),
+        ([{**RUN, "id": None}], False),
+        ([RUN, {**RUN, "outcome": "completed"}], False),
+        ([RUN, {**RUN, "outcome": "undone"}], False),
+        ([RUN, {**RUN, "ended": True}], False),
+        ([], False),
+    ],
+)
+def test_the_last_lines_after_an_interruption_say_what_is_stopped_and_how_to_go_on(
+    shown: tuple[CallbackModule, list[str]], runs: list[dict[str, Any]], shows: bool
+) -> None:
+    plugin, lines = shown
+    for run in runs:
+        plugin.v2_runner_on_ok(
+            result(task("switchback.kafka_dr.dr_run", "Begin the phase drain"), changed=False, run=run)
+        )
+    plugin._interrupted(os.getpid() + 1)
+    assert lines == []
+    plugin._interrupted(os.getpid())
+    assert bool(lines) == shows
+    if shows and runs[-1] is RUN:
+        at = time.strftime("%H:%M:%S", time.localtime(1795416700.0))
+        assert lines == [
+            "INTERRUPTED: the run r1 has not ended",
+            f"  stopped    writes since {at}",
+            "  resume     R",
+            "  undo       U",
+        ]
+    elif shows:
+        assert lines[1:] == ["  stopped    nothing yet", "  resume     R"]

@@ -309,10 +309,26 @@ EARLIER = {"run": "20261123T064000Z-18f3a0"}
             "not known: this run finished neither",
         ),
         # Applications that an earlier start of the run stopped were down for longer than this start knows.
+        (EARLIER, "not known: an earlier start of this run stopped them", "not known: an earlier start"),
         (
-            EARLIER,
-            "not known: an earlier start of this run stopped them; 68.0 s",
-            "not known: an earlier start",
+            {**EARLIER, "opened": 1795416700 - 900},
+            "at most 16 min 08 s: an earlier start of this run, elsewhere, stopped them",
+            "at most 16 min 08 s: an earlier",
+        ),
+        (
+            {**EARLIER, "opened": 1795416700 - 900, "stopped": {"writes": 1795416700 - 600, "reads": None}},
+            "11 min 08 s until all were started, with the interruption",
+            "at most 16 min 08 s: an earlier",
+        ),
+        (
+            {
+                "outcome": "undone",
+                **EARLIER,
+                "opened": 1795416700 - 900,
+                "stopped": {"writes": 1795416700 - 600, "reads": None},
+            },
+            "at most 11 min 40 s: the undo",
+            "at most 16 min 40 s: the undo",
         ),
         ({"times": phases("start", "arrival")}, "not known: an earlier start", "not known: an earlier start"),
         (

@@ -274,8 +274,26 @@ def test_a_second_start_keeps_the_times_and_nothing_that_steps_have_found() -> N
     run = story.run
     assert (run.first_began, run.began) == (100.0, 105.0)
     assert (run.results, run.fence, run.failure) == ({}, None, None)
-    assert [time.name for time in run.times] == ["drain"]
-    assert run.phases == []
+    # The interrupted phase has no end, and the next start does not give it one.
+    story.add("phase", phase="stop_producers").add("phase", phase=None)
+    assert [(time.name, time.ended) for time in story.run.times] == [
+        ("drain", 103.0),
+        ("barrier", None),
+        ("stop_producers", 107.0),
+    ]
+    assert [time.name for time in story.run.phases] == ["stop_producers"]
+
+
+def test_a_run_knows_since_when_it_has_stopped_writes_in_any_of_its_starts() -> None:
+    story = Story().opened().add("phase", phase="stop_producers")
+    story.add("began", move=MOVE, options={}, check=False).opened().add("phase", phase="stop_consumers")
+    assert (story.run.stopped_at("writes"), story.run.stopped_at("reads"), story.run.opened_at) == (102.0, 105.0, 100.0)
+    facts = task_facts(story.run)
+    assert facts["stopped"] == {"writes": 102.0, "reads": 105.0}
+    assert facts["resume"].endswith("-e kafka_dr_to=B -e kafka_dr_confirm=B")
+    assert facts["undo"].endswith("abandon -i INVENTORY -e kafka_dr_confirm=P")
+    assert task_facts(Story().opened(pnr=5.0).run)["undo"] == ""
+    assert task_facts(Story().run)["resume"] == ""
 
 
 def test_a_hook_has_its_moment_and_its_failure() -> None:

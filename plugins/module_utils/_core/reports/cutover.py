@@ -66,6 +66,8 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "run_on": facts["run_on"],
         "point_of_no_return": None if turned is None else stamp(turned),
         "began": stamp(facts["began"]),
+        "opened": None if facts.get("opened") is None else stamp(facts["opened"]),
+        "stopped": {who: None if at is None else stamp(at) for who, at in (facts.get("stopped") or {}).items()},
         "ended": stamp(facts["ended"]),
         "seconds": round(float(facts["ended"]) - float(facts["began"]), 3),
         "phases": [phase_row(phase) for phase in facts["times"]],

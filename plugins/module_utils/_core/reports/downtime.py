@@ -87,24 +87,36 @@ def _still(report: Mapping[str, Any], who: str, stops: str, starts: str) -> Stil
             return Still(who, text)
         span = TimeSpan(who, began or last.ended, last.ended)
         return Still(who, f"{text}, and {duration(span.seconds)} of this run until they were started", span)
+    resumed = _begun_before(report)
+    stopped, opened = instant(part(report.get("stopped")).get(who)), instant(report.get("opened"))
     if report.get("outcome") == "undone":
-        if began is None or ended is None or _begun_before(report):
+        since = (stopped or opened) if resumed else began if first is None else first.began
+        if since is None or ended is None:
             return Still(who, "not known; the undo has started them again where they were")
-        span = TimeSpan(who, began if first is None else first.began, ended)
+        span = TimeSpan(who, since, ended)
         return Still(who, f"at most {duration(span.seconds)}: the undo has started them again where they were", span)
     if first is None and last is None:
         return Still(who, "not known: this run finished neither their stop nor their start")
     if last is None:
         return Still(who, "not known: the run ended before all were started")
-    if first is None or _begun_before(report):
-        span = TimeSpan(who, began or last.began, last.ended)
-        return Still(
-            who,
-            f"not known: an earlier start of this run stopped them; {duration(span.seconds)} since this start",
-            span,
-        )
+    if first is None or resumed:
+        return _across(who, stopped, opened, last)
     span = TimeSpan(who, first.began, last.ended)
     return Still(who, f"{duration(span.seconds)} until all were started{_seen(report, who, first, spans)}", span, True)
+
+
+def _across(who: str, stopped: datetime | None, opened: datetime | None, last: TimeSpan) -> Still:
+    """The downtime of a resumed run. ``stopped``: when its record shows that it began to stop them.
+
+    Another controller may have stopped them, but not before ``opened``: the run was opened in the journal first.
+    """
+    if stopped is not None:
+        span = TimeSpan(who, stopped, last.ended)
+        return Still(who, f"{duration(span.seconds)} until all were started, with the interruption", span, True)
+    if opened is None:
+        return Still(who, "not known: an earlier start of this run stopped them")
+    span = TimeSpan(who, opened, last.ended)
+    return Still(who, f"at most {duration(span.seconds)}: an earlier start of this run, elsewhere, stopped them", span)
 
 
 def _seen(report: Mapping[str, Any], who: str, first: TimeSpan, spans: Mapping[str, TimeSpan]) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..journal.runs import resume_command, take_back_command
 from .run import Failure, Run
 
 __all__ = ["report_facts", "task_facts"]
@@ -36,6 +37,8 @@ def report_facts(run: Run) -> dict[str, Any]:
         "clusters": {alias: {"bootstrap_servers": servers} for alias, servers in move.bootstrap.items()},
         "judgement": run.judgement,
         "began": run.began,
+        "opened": run.opened_at,
+        "stopped": {who: run.stopped_at(who) for who in run.move.kind.standstill},
         "times": [
             {"phase": time.name, "began": time.began, "ended": time.ended, "result": "ok"} for time in run.phases
         ],
@@ -94,6 +97,24 @@ def _owner(run: Run) -> dict[str, Any]:
     return {**owner, **{key: True for key, value in more.items() if value}}
 
 
+def _going_on(run: Run) -> dict[str, Any]:
+    """How to go on if the playbook ends here: commands, and since when applications are stopped, in epoch seconds."""
+    if run.id is None:
+        return {"resume": "", "undo": "", "stopped": {}}
+    move = run.move
+    journaled = {
+        "pair": move.pair,
+        "type": move.type,
+        "from": move.source,
+        "to": move.target,
+        "drop": list(move.drop),
+        "options": {"lower": run.options.lower, "group_lag": run.options.group_lag},
+    }
+    stopped = {who: at for who in move.kind.standstill if (at := run.stopped_at(who)) is not None}
+    undo = "" if run.passed else take_back_command(journaled, move.run_on)
+    return {"resume": resume_command(journaled, move.run_on), "undo": undo, "stopped": stopped}
+
+
 def task_facts(run: Run) -> dict[str, Any]:
     """What the tasks of the roles decide by. Small, because it travels through Ansible."""
     opened: Mapping[str, Any] = run.result("opened")
@@ -126,6 +147,7 @@ def task_facts(run: Run) -> dict[str, Any]:
         "writing": [dict(one) for one in run.unstopped_writers],
         "had_left": run.had_left,
         "failed": run.failure is not None,
+        **_going_on(run),
         "source": run.move.source,
         "principals": list(run.move.principals),
         "late_principals": list(run.move.late_principals),

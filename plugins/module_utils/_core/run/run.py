@@ -287,6 +287,17 @@ class Run:
         return [time for time in self.times if time.ended is not None and time.began >= self.began]
 
     @property
+    def opened_at(self) -> float | None:
+        """Epoch seconds when the run was opened in the journal, before it stopped anything; None: it was not."""
+        moment: float | None = self.journaled.get("started")
+        return moment
+
+    def stopped_at(self, who: str) -> float | None:
+        """Epoch seconds when the run began to stop the writes or the reads, in any of its starts that were here."""
+        phase, _last = self.move.kind.standstill[who]
+        return next((time.began for time in self.times if time.name == phase), None)
+
+    @property
     def deadline(self) -> float | None:
         """Epoch seconds when the downtime reaches its limit; None: there is none.
 
@@ -299,9 +310,8 @@ class Run:
 
 def _began(run: Run, event: RunEvent) -> Run:
     """The playbook was started again. Results of the start before it are void, times and hooks are not."""
-    closed = tuple(time for time in run.times if time.ended is not None)
     again = Run(Move.of(event.data["move"]), RunOptions.of(event.data["options"]), run.first_began, event.at)
-    return replace(again, check=bool(event.data["check"]), times=closed, hooks=run.hooks)
+    return replace(again, check=bool(event.data["check"]), times=run.times, hooks=run.hooks)
 
 
 def _returned(run: Run, event: RunEvent) -> Run:
@@ -316,7 +326,10 @@ def _returned(run: Run, event: RunEvent) -> Run:
 
 
 def _phase(run: Run, event: RunEvent) -> Run:
-    times = tuple(time if time.ended is not None else replace(time, ended=event.at) for time in run.times)
+    """A phase in which an earlier start was interrupted has no end."""
+    times = tuple(
+        replace(time, ended=event.at) if time.ended is None and time.began >= run.began else time for time in run.times
+    )
     name = event.data["phase"]
     return replace(run, times=(*times, PhaseTime(name, event.at)) if name else times)
 
