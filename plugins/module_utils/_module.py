@@ -21,7 +21,7 @@ from ansible.module_utils.common.parameters import remove_values
 from ansible.module_utils.common.validation import check_type_dict
 
 from ._core.changes import Outcome, diff_of
-from ._core.compressed import compress_at, expand, json_text
+from ._core.compressed import compress_at, dropped_at, expand, json_text
 from ._core.errors import DrError, with_alias
 from ._core.redaction import names_of, redacted, secrets_of, without_forms
 from ._core.run.events import RunEvent
@@ -183,7 +183,11 @@ def run(module: AnsibleModule, work: Callable[[AnsibleModule], Result], compress
     }
     if module._diff:
         answer["diff"] = diff_of(outcome.change for outcome in result.outcomes)
-    if module.params.get("compress", True):
+    if module.params.get("record") and module.params.get("step"):
+        # The record has them.
+        for path in compressed:
+            answer = dropped_at(answer, path.split("."))
+    elif module.params.get("compress", True):
         for path in compressed:
             answer = compress_at(answer, path.split("."), lambda rows: _without(module.no_log_values, rows))
     if result.failure is None:

@@ -82,7 +82,6 @@ options:
     type: float
     default: 0.0
 extends_documentation_fragment:
-  - switchback.kafka_dr.record
   - switchback.kafka_dr.compress
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
@@ -253,7 +252,6 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
     Result,
     compress_options,
     kafka_options,
-    record_options,
     run,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
@@ -299,11 +297,7 @@ def reconcile(module: AnsibleModule) -> Result:
 
 def main() -> None:
     """Run the module."""
-    run(
-        kafka_options().merge(OPTIONS, guard_options(), compress_options(), record_options()).create_module(),
-        guarded(reconcile),
-        ROWS,
-    )
+    run(kafka_options().merge(OPTIONS, guard_options(), compress_options()).create_module(), guarded(reconcile), ROWS)
 
 
 if __name__ == "__main__":

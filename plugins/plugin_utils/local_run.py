@@ -56,7 +56,7 @@ _INTERPRETER = constants.config.get_config_value("INTERPRETER_PYTHON")
 # The signals of a crash in native code, such as librdkafka. A process that the kernel or an operator ends has another.
 _CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
 # Besides the modules named `_info`, which change nothing: what a resumed run calls again with the same arguments.
-_REPEATABLE = ("dr_barrier", "dr_drain", "kafka_group")
+_REPEATABLE = ("dr_barrier", "dr_commit", "dr_drain", "kafka_group")
 _MODULES = "ansible_collections.switchback.kafka_dr.plugins.modules"
 _UTILS = "ansible_collections.switchback.kafka_dr.plugins.module_utils"
 # Modules that run while applications are stopped.
@@ -66,6 +66,7 @@ _NEEDED_FAST = (
     "client_workload",
     "dr_arrival_info",
     "dr_barrier",
+    "dr_commit",
     "dr_disaster",
     "dr_drain",
     "dr_fence",

@@ -14,12 +14,13 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils import _record
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.run.events import RunEvent
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.request import JournalRequest
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._record import RunRecord
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._run import events
-from ansible_collections.switchback.kafka_dr.plugins.modules import dr_probe_info, dr_run
+from ansible_collections.switchback.kafka_dr.plugins.modules import dr_commit, dr_probe_info, dr_run
 from modules import run_module
 from run_records import PAIR, begun, move
 
@@ -128,13 +129,41 @@ def test_a_resumed_run_goes_on_in_its_record(tmp_path: Path, record: RunRecord) 
     assert joined.folder == record.folder
     assert not again.folder.exists()
     assert joined.read().result("forecast") == rows
-    assert [time.name for time in joined.read().times] == ["drain"]
+    assert [(time.name, time.ended) for time in joined.read().times] == [("drain", 6.0), ("barrier", None)]
 
 
 def test_a_run_that_began_elsewhere_takes_its_name(tmp_path: Path, record: RunRecord) -> None:
     moved = record.named("r9")
     assert (moved.folder, record.folder.exists()) == (tmp_path / "runs" / "r9", False)
     assert moved.read().move.pair == "B-P"
+
+
+ROWS = [{"group": "g", "committed_offsets": [{"topic": "T", "partition": 0, "offset": 7, "own": 5, "metadata": "m"}]}]
+
+
+def test_the_offsets_of_the_barrier_are_committed_as_the_run_says(
+    record: RunRecord, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R6: what happens to a higher offset was decided when the run was opened."""
+    called: list[Any] = []
+
+    def commit(*values: Any) -> Result:
+        called.append(values[1:])
+        return Result(extra={"lowered": 1, "kept": [], "committed_offsets": [1]})
+
+    monkeypatch.setattr(dr_commit, "commit_offsets", commit)
+    monkeypatch.setattr(dr_commit, "connect_one", lambda alias, *_more: alias)
+    asked = {"pair": PAIR, "record": str(record.folder), "step": "commit"}
+    assert run_module(dr_commit, asked)["error"]["code"] == "bad_option"
+    record.append(returned("barrier", committed_offsets=ROWS, settle=1.5))
+    record.append(returned("opened", run_id="r1", on_higher="lower", state={"run": {}}))
+    answer = run_module(dr_commit, asked)
+    key = Partition("T", 0)
+    assert called == [({"g": {key: 7}}, "lower", False, 1.5, {"g": {key: 5}}, {"g": {key: "m"}})]
+    assert (answer["lowered"], "committed_offsets" in answer) == (1, False)
+    assert record.read().result("commit")["committed_offsets"] == [1]
+    record.append(returned("barrier", failed=True, committed_offsets=ROWS))
+    assert run_module(dr_commit, asked)["error"]["code"] == "bad_option"
 
 
 # ---- the journal

@@ -17,7 +17,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-__all__ = ["compress", "compress_at", "expand", "json_text"]
+__all__ = ["compress", "compress_at", "dropped_at", "expand", "json_text"]
 
 _MARK = "compressed rows: "
 _FASTEST = 1
@@ -57,3 +57,16 @@ def compress_at(value: Any, path: Sequence[str], to_text: Callable[[Any], str]) 
     if not isinstance(value, Mapping):
         return value
     return {name: compress_at(inner, rest, to_text) if key in (name, "*") else inner for name, inner in value.items()}
+
+
+def dropped_at(value: Any, path: Sequence[str]) -> Any:
+    """Return ``value`` without the rows at ``path``, as :func:`compress_at` finds them."""
+    key, rest = path[0], path[1:]
+    if isinstance(value, list):
+        return [dropped_at(inner, rest) if rest else inner for inner in value] if key == "*" else value
+    if not isinstance(value, Mapping):
+        return value
+    here = {name for name in value if key in (name, "*")}
+    if rest:
+        return {name: dropped_at(inner, rest) if name in here else inner for name, inner in value.items()}
+    return {name: inner for name, inner in value.items() if name not in here or not isinstance(inner, (list, dict))}

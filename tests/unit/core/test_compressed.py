@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.compressed import (
     compress,
     compress_at,
+    dropped_at,
     expand,
     json_text,
 )
@@ -44,6 +45,22 @@ def test_a_value_is_the_same_after_compression_at_any_path(value: Any, path: str
 def test_only_the_rows_at_the_path_become_a_string(path: str, wanted: dict[str, Any]) -> None:
     value = {"rows": ROWS, "nested": [{"rows": ROWS, "name": "P->B"}], "none": []}
     assert compress_at(value, path.split("."), json_text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("path", "wanted"),
+    [
+        ("rows", {"nested": [{"rows": ROWS, "name": "P->B"}], "none": []}),
+        ("nested.*.rows", {"rows": ROWS, "nested": [{"name": "P->B"}], "none": []}),
+        ("none", {"rows": ROWS, "nested": [{"rows": ROWS, "name": "P->B"}]}),
+        ("nested.*.name", {"rows": ROWS, "nested": [{"rows": ROWS, "name": "P->B"}], "none": []}),
+        ("absent.*.rows", {"rows": ROWS, "nested": [{"rows": ROWS, "name": "P->B"}], "none": []}),
+        ("nested.*.*", {"rows": ROWS, "nested": [{"name": "P->B"}], "none": []}),
+    ],
+)
+def test_rows_that_a_record_has_do_not_travel(path: str, wanted: dict[str, Any]) -> None:
+    value = {"rows": ROWS, "nested": [{"rows": ROWS, "name": "P->B"}], "none": []}
+    assert dropped_at(value, path.split(".")) == wanted
 
 
 def test_a_string_of_rows_is_expanded_at_any_depth() -> None:
