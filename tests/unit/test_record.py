@@ -120,8 +120,9 @@ def test_a_step_appends_its_result_without_secrets(record: RunRecord) -> None:
 
 def test_a_resumed_run_goes_on_in_its_record(tmp_path: Path, record: RunRecord) -> None:
     rows = {"details": ["x" * 5000]}
-    record.append(RunEvent("phase", 5.0, {"phase": "drain"}))
-    record.append(RunEvent("phase", 6.0, {"phase": "barrier"}))
+    began = record.read().began
+    record.append(RunEvent("phase", began + 1, {"phase": "drain"}))
+    record.append(RunEvent("phase", began + 2, {"phase": "barrier"}))
     again = RunRecord.create(tmp_path, "r2", BEGAN)
     again.append(returned("forecast", **rows))
     assert again.named("r2") is again
@@ -129,7 +130,7 @@ def test_a_resumed_run_goes_on_in_its_record(tmp_path: Path, record: RunRecord) 
     assert joined.folder == record.folder
     assert not again.folder.exists()
     assert joined.read().result("forecast") == rows
-    assert [(time.name, time.ended) for time in joined.read().times] == [("drain", 6.0), ("barrier", None)]
+    assert [(time.name, time.ended) for time in joined.read().times] == [("drain", began + 2), ("barrier", None)]
 
 
 def test_a_run_that_began_elsewhere_takes_its_name(tmp_path: Path, record: RunRecord) -> None:
