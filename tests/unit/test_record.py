@@ -223,6 +223,16 @@ def test_a_new_run_has_the_name_of_its_record_and_says_how_to_go_on(record: RunR
     assert answer["run"]["owner"]["holder_generation"] == 3
 
 
+def test_a_run_that_is_resumed_reads_what_its_start_has_found_in_its_record(
+    tmp_path: Path, record: RunRecord, journal: Journal
+) -> None:
+    again = RunRecord.create(tmp_path, "r2", BEGAN)
+    again.append(returned("journal", state={"interrupted": True, "left": ["x" * 5000]}))
+    answer = happen(again, "open")
+    assert (answer["record"], answer["run"]["interrupted"]) == (str(record.folder), True)
+    assert record.read().result("journal")["state"]["left"] == ["x" * 5000]
+
+
 def test_the_point_of_no_return_is_journaled_once(record: RunRecord, journal: Journal) -> None:
     happen(record, "open")
     record.append(returned("passed", state={"run": {"pnr": 7.0}}))

@@ -81,6 +81,11 @@ class _Work:
             return
         self.run = self.record.read()
 
+    def rename(self) -> None:
+        """Give the record the id of the run in the journal."""
+        self.record = self.record.named(str(self.run.id))
+        self.run = self.record.read()
+
     def returned(self, step: str, result: Mapping[str, Any]) -> None:
         """Append the result of a step."""
         self.append("returned", step=step, result=result)
@@ -214,7 +219,7 @@ def _open(work: _Work) -> None:
         "reads": judgement.get("reads") or {},
     }
     _opened(work, work.note("started", data, take_over=work.request.take_over, new_id=work.record.folder.name))
-    work.record = work.record.named(str(work.run.id))
+    work.rename()
     if not move.rehearsal:
         clients = [{"name": one.name, "role": one.role} for one in move.applications]
         work.text = begun_text({"run": work.run.journaled, "clients": clients, "run_on": move.run_on})
@@ -224,7 +229,7 @@ def _take_over(work: _Work) -> None:
     """Resume an interrupted run in order to take it back. ``data``: its id, as ``run``."""
     _opened(work, work.note("resumed", run=work.request.data["run"], take_over=work.request.take_over, generation=None))
     if not work.request.check:
-        work.record = work.record.named(str(work.run.id))
+        work.rename()
 
 
 def _opened(work: _Work, result: Result) -> None:
