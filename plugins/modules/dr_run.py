@@ -146,6 +146,7 @@ changes:
 from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.common.parameters import remove_values
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
@@ -171,7 +172,8 @@ def work(module: AnsibleModule) -> Result:
             pair=pair_spec(params),
             record=None if params["record"] is None else Path(params["record"]),
             reports=None if params["reports"] is None else Path(params["reports"]).resolve(),
-            data=params["data"],
+            # What a task reports of a failure may repeat a value of the inventory.
+            data=remove_values(params["data"], module.no_log_values),
             take_over=params["take_over"],
             check=module.check_mode,
             timeout=params["request_timeout"],

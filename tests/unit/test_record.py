@@ -118,6 +118,19 @@ def test_a_step_appends_its_result_without_secrets(record: RunRecord) -> None:
     assert all("hunter22" not in path.read_text() for path in record.folder.iterdir())
 
 
+def test_a_failure_that_repeats_a_password_is_recorded_without_it(record: RunRecord) -> None:
+    clusters = {**PAIR["clusters"], "B": {"bootstrap_servers": "b:1", "admin_client": {"sasl.password": "hunter22"}}}
+    failed = {"task": "Stop", "message": "login with hunter22 failed", "error": {"message": "hunter22"}}
+    run_module(
+        dr_run,
+        {"event": "failed", "pair": {**PAIR, "clusters": clusters}, "record": str(record.folder), "data": failed},
+    )
+    kept = record.read().failure
+    assert kept is not None
+    assert kept.message.startswith("login with ")
+    assert "hunter22" not in (record.folder / "run.json").read_text()
+
+
 def test_a_resumed_run_goes_on_in_its_record(tmp_path: Path, record: RunRecord) -> None:
     rows = {"details": ["x" * 5000]}
     began = record.read().began

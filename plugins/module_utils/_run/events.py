@@ -153,7 +153,7 @@ def _judge(work: _Work) -> None:
     }
     if data["kind"] == "at_rest":
         # A flow that is new shows its progress later than the rest.
-        flowing = run.result("flowing").get("status")
+        flowing = run.attempt("flowing").get("status")
         facts |= {"journal": dict(run.result("journal")), "status": flowing or facts["status"]}
     judgement = judge(data["kind"], facts)
     work.text = str(judgement.get("text") or "")

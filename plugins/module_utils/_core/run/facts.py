@@ -19,7 +19,7 @@ __all__ = ["report_facts", "task_facts"]
 
 def report_facts(run: Run) -> dict[str, Any]:
     """The facts of a cutover, from which ``cutover_report`` and ``stopped_text`` are made."""
-    move, status = run.move, run.result("status").get("status") or {}
+    move, status = run.move, run.attempt("status").get("status") or {}
     return {
         "pair": move.pair,
         "type": move.type,
@@ -57,7 +57,7 @@ def report_facts(run: Run) -> dict[str, Any]:
         "rereads": run.result("barrier").get("rereads"),
         "details": run.result("barrier").get("details") or [],
         "barrier": run.barrier,
-        "arrival": run.result("arrival") or None,
+        "arrival": run.attempt("arrival") or None,
         "departure": list(run.departure),
         "other_applications": move.other_applications.as_dict(),
         "undeclared_groups": status.get("undeclared_groups") or [],

@@ -196,7 +196,7 @@ class Run:
     @property
     def probes(self) -> list[Mapping[str, Any]]:
         """All probes of a cluster that may be lost, those before the run first."""
-        return [*(self.result("foreseen").get("probes") or ()), *self.probed]
+        return [*(self.attempt("foreseen").get("probes") or ()), *self.probed]
 
     @property
     def responds(self) -> bool:
