@@ -236,7 +236,9 @@ def _opened(work: _Work, result: Result) -> None:
     found = result.extra
     outlook = run_outlook(found["state"]["run"], work.run.options.lower, work.run.move.run_on)
     kept: dict[str, Any] = {key: found[key] for key in ("run_id", "owner", "resumed") if key in found}
-    work.result = Result(result.outcomes, {}, result.requests, result.warnings)
+    # In check mode the run stays as it is.
+    outcomes = [] if work.request.check else result.outcomes
+    work.result = Result(outcomes, {}, result.requests, result.warnings)
     work.returned("opened", {**kept, "state": {"run": found["state"]["run"]}, **outlook})
 
 
