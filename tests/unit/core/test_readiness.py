@@ -131,7 +131,7 @@ def healthy() -> Facts:
         },
         journal_topic="journal",
         brokers={"P": 3, "B": 3},
-        broker_settings={alias: {1: dict(BROKER), 2: dict(BROKER)} for alias in ("P", "B")},
+        broker_settings={alias: {number: dict(BROKER) for number in (1, 2, 3)} for alias in ("P", "B")},
         flows={"P->B": flow("P->B"), "B->P": flow("B->P")},
         unsafe_settings={"P->B": (), "B->P": ()},
         left_out={"P->B": ([], []), "B->P": ([], [])},
