@@ -140,9 +140,9 @@ def short_session(servers: str, topic: str) -> str:
 def two_members(servers: str, topic: str) -> str:
     """The second member of a group joins it."""
     group = {"group.id": uuid.uuid4().hex, "session.timeout.ms": 20_000}
-    with consumer(servers, **group) as first:
+    with consumer(servers, **group) as first, consumer(servers, **group) as second:
         assert joined_as(first, topic) == ""
-        return joined(servers, topic, **group)
+        return joined_as(second, topic, beside=first)
 
 
 def consumer(servers: str, **more: Any) -> Any:
@@ -154,12 +154,14 @@ def joined(servers: str, topic: str, **more: Any) -> str:
         return joined_as(reader, topic)
 
 
-def joined_as(reader: Any, topic: str) -> str:
-    """Join the group, and return the broker's error; "": it has joined."""
+def joined_as(reader: Any, topic: str, beside: Any = None) -> str:
+    """Join the group, and return the broker's error; "": it has joined. ``beside``: a member, which must join again."""
     answers: list[str] = []
     reader.subscribe([topic], on_assign=lambda _reader, _partitions: answers.append(""))
 
     def poll() -> list[str]:
+        if beside is not None:
+            beside.poll(0.1)
         message = reader.poll(0.2)
         if message is not None and message.error():
             answers.append(message.error().name())
