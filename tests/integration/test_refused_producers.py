@@ -31,11 +31,11 @@ HOUR = 3_600_000
 NEVER = 2**63 - 1
 # The broker writes such records as they are, so that a batch has their size.
 PLAIN = {"compression.type": "uncompressed", "max.message.bytes": "8000000"}
-# Limits of the broker of B that one on P does not have.
+# Limits of the broker of B that one on P does not have. Its Connect worker, a group of one member, has a session of 6 s.
 STRICT = {
     "transaction.max.timeout.ms": 60_000,
     "group.max.session.timeout.ms": 30_000,
-    "group.min.session.timeout.ms": 10_000,
+    "group.min.session.timeout.ms": 5_000,
     "group.max.size": 1,
     "offset.metadata.max.bytes": 100,
 }
@@ -134,7 +134,7 @@ def long_session(servers: str, topic: str) -> str:
 
 
 def short_session(servers: str, topic: str) -> str:
-    return joined(servers, topic, **{"session.timeout.ms": 6_000})
+    return joined(servers, topic, **{"session.timeout.ms": 3_000, "heartbeat.interval.ms": 1_000})
 
 
 def two_members(servers: str, topic: str) -> str:
