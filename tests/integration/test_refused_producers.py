@@ -31,7 +31,7 @@ HOUR = 3_600_000
 NEVER = 2**63 - 1
 # The broker writes such records as they are, so that a batch has their size.
 PLAIN = {"compression.type": "uncompressed", "max.message.bytes": "8000000"}
-# Limits of the broker of B that one on P does not have. Its Connect worker, a group of one member, has a session of 6 s.
+# Limits of the broker of B that one on P does not have. Its Connect worker is the one member of its group, with 6 s.
 STRICT = {
     "transaction.max.timeout.ms": 60_000,
     "group.max.session.timeout.ms": 30_000,
