@@ -51,7 +51,7 @@ STARTS = 4
 PAUSE = 8.0
 # Longer than the time-out of a request: its answer comes when the caller has given up.
 LONG_PAUSE = 25.0
-# Seconds after which brokers abort a transaction: one that a run meets, and one that only its producer ends in time.
+# Seconds after which brokers abort a transaction: one that a run may outlast, and one that only its producer ends.
 SHORT_TRANSACTION, LONG_TRANSACTION = 45.0, 600.0
 # What a run prints that does not pass an open transaction: preflight, and the drain.
 HELD_UP = ("a transaction stays open at offset", "an open transaction holds back")
@@ -135,12 +135,12 @@ def faults(world: str, draw: random.Random) -> list[ChaosFault]:
         for phase in phases[kind]
     ]
     found += [
-        ChaosFault("cutoff: transaction left open at the start", "cutoff", "", transaction=SHORT_TRANSACTION),
+        ChaosFault("cutoff: transaction left open at the start", "cutoff", "", transaction=LONG_TRANSACTION),
         ChaosFault(
             "cutoff: transaction left open at stop_producers",
             "cutoff",
             beginning("stop_producers"),
-            transaction=LONG_TRANSACTION,
+            transaction=SHORT_TRANSACTION,
         ),
     ]
     moments = (("the point of no return", NO_RETURN),)
