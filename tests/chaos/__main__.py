@@ -135,13 +135,13 @@ def faults(world: str, draw: random.Random) -> list[ChaosFault]:
         for phase in phases[kind]
     ]
     found += [
-        ChaosFault("cutoff: transaction left open at the start", "cutoff", "", transaction=LONG_TRANSACTION),
-        ChaosFault(
-            "cutoff: transaction left open at stop_producers",
-            "cutoff",
-            beginning("stop_producers"),
-            transaction=SHORT_TRANSACTION,
-        ),
+        ChaosFault(f"cutoff: transaction left open at {at} for {seconds:.0f} s", "cutoff", trigger, transaction=seconds)
+        for at, trigger, seconds in (
+            ("the start", "", LONG_TRANSACTION),
+            ("stop_producers", beginning("stop_producers"), LONG_TRANSACTION),
+            # The drain outlasts this one.
+            ("stop_producers", beginning("stop_producers"), SHORT_TRANSACTION),
+        )
     ]
     moments = (("the point of no return", NO_RETURN),)
     found += [
