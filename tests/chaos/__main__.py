@@ -29,7 +29,7 @@ sys.path[:0] = [str(ROOT / folder) for folder in ("tests/support", "roles/lab/fi
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.cutover_types import CUTOVER_TYPES  # noqa: E402
 from disasters import PARTS, give_back, lose  # noqa: E402 - beside the path above
 from frozen import Frozen, another_controller, undecided_run, wake  # noqa: E402 - beside the path above
-from hurts import delete_topic, hold_copies  # noqa: E402 - beside the path above
+from hurts import LeftOpen, delete_topic, hold_copies  # noqa: E402 - beside the path above
 from interrupted import end_all_on_signals  # noqa: E402 - beside the path above
 from kills import NO_RETURN, beginning, disturbed, kill, outwait, playbooks_alive  # noqa: E402 - beside the path above
 from kube_apiserver import missing  # noqa: E402 - beside the path above
@@ -51,6 +51,10 @@ STARTS = 4
 PAUSE = 8.0
 # Longer than the time-out of a request: its answer comes when the caller has given up.
 LONG_PAUSE = 25.0
+# Seconds after which brokers abort a transaction: one that a run may outlast, and one that only its producer ends.
+SHORT_TRANSACTION, LONG_TRANSACTION = 45.0, 600.0
+# What a run prints that does not pass an open transaction: preflight, and the drain.
+HELD_UP = ("a transaction stays open at offset", "an open transaction holds back")
 KUBE_FAULTS = {
     # With the seconds that each lasts.
     "operators paused for 30 s": (PAUSED, 30.0),
@@ -79,6 +83,8 @@ class ChaosFault:
     pause: bool = False
     # Seconds until the part is repaired.
     lasts: float = PAUSE
+    # A producer is killed within a transaction on the cluster being left, with this time-out. 0: none.
+    transaction: float = 0.0
     # The controller freezes, another one takes over, the applications move once more, and the first one wakes up.
     frozen: bool = False
 
@@ -129,6 +135,15 @@ def faults(world: str, draw: random.Random) -> list[ChaosFault]:
         ChaosFault(f"{kind}: frozen at {phase}", kind, beginning(phase), frozen=True)
         for kind in [*kinds, "disaster"]
         for phase in phases[kind]
+    ]
+    found += [
+        ChaosFault(f"cutoff: transaction left open at {at} for {seconds:.0f} s", "cutoff", trigger, transaction=seconds)
+        for at, trigger, seconds in (
+            ("the start", "", LONG_TRANSACTION),
+            ("stop_producers", beginning("stop_producers"), LONG_TRANSACTION),
+            # The drain outlasts this one.
+            ("stop_producers", beginning("stop_producers"), SHORT_TRANSACTION),
+        )
     ]
     moments = (("the point of no return", NO_RETURN),)
     found += [
@@ -281,8 +296,10 @@ class Chaos:
         variables = {"kafka_dr_confirm": entered, "kafka_dr_to": entered}
         variables |= {"kafka_dr_type": fault.kind} if entered == "P" else {}
         playbook = "failback" if entered == "P" else f"failover_{fault.kind}"
-        with self._act(fault, {"left": left, "entered": entered}, struck) as act:
-            rc, _output = disturbed(pair, fault.trigger, playbook, variables, act, fault.delay)
+        acting = _Acting(pair, self._lab, fault, {"left": left, "entered": entered}, struck)
+        with acting as act:
+            rc, output = disturbed(pair, fault.trigger, playbook, variables, act, fault.delay)
+            bad = acting.passed_transaction(rc, output)
         starts, kind = 1, fault.kind
         if rc != 0 and fault.part == ("left", "return") and pair.report(kind, entered)["outcome"] == "undone":
             # R47: P responds again before the point of no return. The refusal names the planned move.
@@ -299,7 +316,7 @@ class Chaos:
         # A run that was killed after its last event has nothing left to do.
         outcome = {"already_there": "completed"}.get(report["outcome"], report["outcome"]) if rc == 0 else f"exit {rc}"
         self._active = entered if outcome == "completed" else left
-        verdict = report["verdict"]
+        outcome, verdict = bad or outcome, report["verdict"]
         return Trip(fault, entered, bool(struck), sum(struck), starts, outcome, verdict, seconds, moved_by=kind)
 
     def _harm(self) -> dict[str, int]:
@@ -312,9 +329,6 @@ class Chaos:
         self._before = {name: counted[name] for name in HARM}
         return new
 
-    def _act(self, fault: ChaosFault, sides: dict[str, str], struck: list[int]) -> _Acting:
-        return _Acting(self.pair, self._lab, fault, sides, struck)
-
 
 class _Acting:
     """Applies a fault, and repairs the lab afterwards."""
@@ -324,15 +338,34 @@ class _Acting:
         self._part = fault.part and (sides.get(fault.part[0], fault.part[0]), fault.part[1])
         self._repair_thread: threading.Thread | None = None
         self._copy = "Payments" if pair.policy == "identity" else f"{sides['left']}.Payments"
+        self._transaction = LeftOpen(lab, sides["left"], "Payments", fault.transaction) if fault.transaction else None
 
     def __enter__(self) -> Act:
         return self._act
 
     def __exit__(self, *_error: object) -> None:
+        if self._transaction is not None:
+            self._transaction.end()
         if self._repair_thread is not None:
             self._repair_thread.join()
 
+    def passed_transaction(self, rc: int, output: str) -> str:
+        """Say what is wrong with a run that has met an open transaction; "": nothing. End one with a long time-out."""
+        transaction = self._transaction
+        if transaction is None or not transaction.is_open:
+            return ""
+        if self._fault.transaction == LONG_TRANSACTION:
+            transaction.come_back()
+        if rc == 0:
+            return "completed with an open transaction"
+        words = " ".join(output.split())
+        return "" if any(reason in words for reason in HELD_UP) else "failed without naming the transaction"
+
     def _act(self, run: subprocess.Popen[bytes]) -> None:
+        if self._transaction is not None:
+            self._transaction.write()
+            self._struck.append(0)
+            return
         if self._part is None:
             kill(run)
             run.wait()

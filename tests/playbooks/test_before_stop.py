@@ -201,6 +201,27 @@ def test_a_higher_offset_of_an_idle_group_is_refused(pair: Scenario) -> None:
     accepted(pair)
 
 
+def test_brokers_that_would_refuse_a_producer_are_refused(pair: Scenario) -> None:
+    """A producer with a longer time-out would fail on its start on B, after the point of no return."""
+    lab, extra = Lab(pair.folder, quiet=True), pair.folder / "B" / "broker.extra"
+    extra.write_text("transaction.max.timeout.ms=60000\n")
+    try:
+        lab.restart("B", "broker")
+        pair.wait(lambda: opposing(ready(pair)) == ["broker_limits"], 90, "the flow replicates again")
+        limit = "transaction.max.timeout.ms is 900000 on P (broker 1) and 60000 on B (broker 1)"
+        refused(pair, "NO (broker_limits)", limit, "No application was stopped.")
+        accepted(pair, kafka_dr_ready_accept=["broker_limits"])
+    finally:
+        extra.unlink()
+        lab.restart("B", "broker")
+    until_accepted(pair)
+
+
+def opposing(report: dict[str, Any]) -> list[str]:
+    """The checks that are neither YES nor accepted."""
+    return [row["name"] for row in report["checks"] if row["answer"] not in ("YES", "ACCEPTED")]
+
+
 def test_a_move_that_nothing_refuses_completes(pair: Scenario) -> None:
     report = pair.move("failover_cutoff", "B")
     verdicts = {row["name"]: row["verdict"] for row in report["checks"]}

@@ -255,9 +255,8 @@ def test_each_right_to_read_is_needed_and_named(granted: Granted, account: str) 
         open_ = [row for row in result["ready"].get("readiness", {}).get("checks", []) if row["answer"] != "YES"]
         named = any(names_it(json.dumps(result), account, right, name) for name in names)
         assert named, (right, result["ready"].get("msg"), open_)
-        if right.operation != "describe_configs" or right.resource_type != "cluster":
-            verdicts = {result["ready"].get(key) for key in ("controlled", "disaster")}
-            assert verdicts != {"YES"}, right
+        verdicts = {result["ready"].get(key) for key in ("controlled", "disaster")}
+        assert verdicts != {"YES"}, right
 
 
 #: A playbook that needs the right on B, and the right. The others are removed above.

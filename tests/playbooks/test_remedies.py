@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -43,6 +44,7 @@ from ansible_collections.switchback.kafka_dr.tests.playbooks.test_readiness impo
     works_there,
 )
 from kills import kill_in_phase, outwait
+from lab.lab import Lab
 from modules import run_module
 from scenario import Scenario
 from snapshot import read_inventory
@@ -147,6 +149,29 @@ def created_again(pair: BreakablePair) -> None:
     pair.admin["B"].create_topics([NewTopic("Payments", partitions, 1)])["Payments"].result(15)
 
 
+@contextmanager
+def strict_broker(pair: BreakablePair) -> Iterator[dict[str, Any]]:
+    """The broker of B refuses transactions that may take longer than a minute."""
+    try:
+        with_properties(pair, "transaction.max.timeout.ms=60000\n")
+        yield {}
+    finally:
+        if extra_file(pair).exists():
+            with_properties(pair, "")
+
+
+def extra_file(pair: BreakablePair) -> Path:
+    return pair.scenario.folder / "B" / "broker.extra"
+
+
+def with_properties(pair: BreakablePair, lines: str) -> None:
+    """Write the server.properties of B, which its broker reads when it starts."""
+    extra_file(pair).write_text(lines)
+    if not lines:
+        extra_file(pair).unlink()
+    Lab(pair.scenario.folder, quiet=True).roll("B")
+
+
 def killed(pair: BreakablePair) -> None:
     kill_in_phase(pair.scenario, "stop_producers", "B")
     outwait(pair.scenario)
@@ -224,6 +249,10 @@ def set_by_module(alias: str, topic: str, **settings: str) -> Remedy:
         assert made["rc"] == 0, made["msg"]
 
     return remedy
+
+
+def same_properties(pair: BreakablePair) -> None:
+    with_properties(pair, "")
 
 
 def corrected(_pair: BreakablePair) -> dict[str, Any]:
@@ -350,6 +379,12 @@ REMEDIES: dict[str, Case] = {
         topic_setting("Payments", "min.insync.replicas", "2"),
         ("lower min.insync.replicas",),
         set_by_module("B", "Payments", min_insync_replicas="1"),
+    ),
+    "brokers refuse long transactions": Case(
+        {"broker_limits"},
+        strict_broker,
+        ("Set the same value on the brokers of B (server.properties, and restart them one by one)",),
+        same_properties,
     ),
     "writes to the journal are refused": Case(
         {"journal_writable"},

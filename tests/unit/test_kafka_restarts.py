@@ -25,6 +25,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resource
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka import client, committing, groups, topics
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.brokers import broker_settings
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.client import Kafka
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.group_offsets import GroupOffsets, Row
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.leaving import (
@@ -113,6 +114,12 @@ class ScriptedAdmin:
             raise outcome
         return outcome if outcome is CLUSTER else SimpleNamespace(topics={})
 
+    def describe_configs(self, asked: list[Any], **_options: Any) -> dict[Any, Future[Any]]:
+        """An outcome has the settings of one broker, or is its error."""
+        outcome = self._next()
+        values = {k: SimpleNamespace(value=v) for k, v in outcome.items()} if isinstance(outcome, dict) else outcome
+        return {one: future(values) for one in asked}
+
     def list_offsets(self, asked: dict[TopicPartition, Any], **_options: Any) -> dict[TopicPartition, Future[Any]]:
         """An outcome is the offset or the error of each partition, by number."""
         outcome = self._next()
@@ -157,6 +164,24 @@ def test_a_read_is_repeated_while_a_broker_restarts(code: int) -> None:
     assert kafka(raised(code), CLUSTER).identify("id") == "id"
     assert groups.describe(kafka(raised(code), GROUP), ["g"])["g"].state == "EMPTY"
     assert groups.names(kafka(code, None)) == ["g"]
+
+
+def test_the_settings_of_brokers_are_those_of_every_broker_or_unknown() -> None:
+    made = kafka(CLUSTER, {"a": "1", "b": "2"}, {"b": "3"}, {"a": None})
+    made.identify("id")
+    assert broker_settings(made, ["a"]) == {1: {"a": "1"}, 2: {}, 3: {}}
+    assert made.requests[-1] == {"api": "describe_configs", "brokers": 3}
+    restarting = raised(KafkaError.REQUEST_TIMED_OUT)
+    made = kafka(CLUSTER, {"a": "1"}, restarting, {"a": "1"}, *[{"a": str(number)} for number in (1, 2, 3)])
+    made.identify("id")
+    assert broker_settings(made, ["a"]) == {1: {"a": "1"}, 2: {"a": "2"}, 3: {"a": "3"}}
+    refused = raised(KafkaError.CLUSTER_AUTHORIZATION_FAILED)
+    made = kafka(CLUSTER, {"a": "1"}, refused, {"a": "1"})
+    made.identify("id")
+    with pytest.raises(DrError, match="describe the settings of a broker") as error:
+        broker_settings(made, ["a"])
+    assert error.value.code == "not_authorized"
+    assert "DESCRIBE_CONFIGS on the cluster" in error.value.hint
 
 
 def described(state: str) -> Any:

@@ -12,6 +12,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Collection
+from concurrent.futures import Future
 from contextlib import suppress
 from typing import Any
 
@@ -23,7 +25,7 @@ with suppress(ImportError):  # Kafka() reports the missing library before anythi
     from confluent_kafka import KafkaError, KafkaException
     from confluent_kafka.admin import ConfigResource, ResourceType
 
-__all__ = ["brokers", "describe_cluster"]
+__all__ = ["broker_settings", "brokers", "describe_cluster"]
 
 # Before Kafka 4: the protocol version that brokers use with each other.
 _PROTOCOL = "inter.broker.protocol.version"
@@ -93,16 +95,34 @@ def brokers(kafka: Kafka) -> dict[str, Any]:
     """Return the cluster id, the controller and the brokers. ``protocol`` is None if the broker reports none."""
     described = describe_cluster(kafka)
     nodes = sorted(described["brokers"], key=lambda node: int(node["id"]))
-    kafka.note_request("describe_configs", brokers=1)
-    asked = kafka.admin.describe_configs(
-        [ConfigResource(ResourceType.BROKER, str(nodes[0]["id"]))], request_timeout=kafka.timeout
-    )
-    need = ("cluster", CLUSTER_NAME, "describe_configs")
-    settings = kafka.settle(next(iter(asked.values())), "describe the settings of a broker", need)
-    protocol = settings.get(_PROTOCOL)
+    first = int(nodes[0]["id"])
     return {
         "cluster_id": described["cluster_id"],
         "controller": described["controller"],
         "brokers": nodes,
-        "protocol": protocol.value if protocol else None,
+        "protocol": _settings(kafka, [first], (_PROTOCOL,))[first].get(_PROTOCOL),
     }
+
+
+def broker_settings(kafka: Kafka, names: Collection[str]) -> dict[int, dict[str, str]]:
+    """Return the settings ``names`` of each broker, by its id. A setting that a broker does not report is left out.
+
+    Raises ``not_authorized`` without the right DESCRIBE_CONFIGS on the cluster.
+    """
+    return kafka.patiently(_settings, kafka, kafka.broker_ids, names)
+
+
+def _settings(kafka: Kafka, ids: Collection[int], names: Collection[str]) -> dict[int, dict[str, str]]:
+    """A broker reports only its own settings, so each gets a request. All are sent at once."""
+    kafka.note_request("describe_configs", brokers=len(ids))
+    futures: dict[int, Future[Any]] = {}
+    for broker in ids:
+        resource = ConfigResource(ResourceType.BROKER, str(broker))
+        (futures[broker],) = kafka.admin.describe_configs([resource], request_timeout=kafka.timeout).values()
+    need = ("cluster", CLUSTER_NAME, "describe_configs")
+    found = {}
+    for broker, future in futures.items():
+        entries = kafka.settle(future, "describe the settings of a broker", need)
+        values = {name: entries[name].value for name in names if name in entries}
+        found[broker] = {name: str(value) for name, value in values.items() if value is not None}
+    return found

@@ -136,7 +136,8 @@ class Kafka:
         self.admin = self._connected()
         self._group_offsets: GroupOffsets | None = None
         self.cluster_id = ""
-        self.brokers = 0
+        #: Ids of the brokers that the cluster had when it was identified.
+        self.broker_ids: list[int] = []
         # Whether topics.require_all_visible() has passed.
         self.sees_all_topics = False
         # Whether groups.listed() has shown that it lists every group.
@@ -260,6 +261,11 @@ class Kafka:
             raise
 
     @property
+    def brokers(self) -> int:
+        """The number of brokers that the cluster had when it was identified."""
+        return len(self.broker_ids)
+
+    @property
     def principal(self) -> str:
         """The principal that a user name stands for by default; "": the login has no user name."""
         name = self._config.get("sasl.username")
@@ -282,7 +288,7 @@ class Kafka:
         self.note_request("describe_cluster")
         metadata = self.patiently(_metadata, self)
         self.cluster_id = metadata.cluster_id or ""
-        self.brokers = len(metadata.brokers)
+        self.broker_ids = sorted(metadata.brokers)
         if expected and self.cluster_id != expected:
             raise DrError(
                 "wrong_cluster",

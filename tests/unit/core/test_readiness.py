@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.broker_limits import LIMITS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.cost import cost_lines, rereads
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.facts import (
     Expiring,
@@ -46,7 +47,16 @@ VALUES = {
     "min.insync.replicas": "2",
     "retention.bytes": "-1",
     "retention.ms": "604800000",
+    "segment.bytes": "1073741824",
     "unclean.leader.election.enable": "false",
+}
+
+BROKER = {
+    "transaction.max.timeout.ms": "900000",
+    "group.max.session.timeout.ms": "1800000",
+    "group.min.session.timeout.ms": "6000",
+    "group.max.size": str(2**31 - 1),
+    "offset.metadata.max.bytes": "4096",
 }
 
 
@@ -121,6 +131,7 @@ def healthy() -> Facts:
         },
         journal_topic="journal",
         brokers={"P": 3, "B": 3},
+        broker_settings={alias: {number: dict(BROKER) for number in (1, 2, 3)} for alias in ("P", "B")},
         flows={"P->B": flow("P->B"), "B->P": flow("B->P")},
         unsafe_settings={"P->B": (), "B->P": ()},
         left_out={"P->B": ([], []), "B->P": ([], [])},
@@ -211,6 +222,14 @@ def stuck(one: dict[str, Any]) -> None:
 
 def silent(one: dict[str, Any]) -> None:
     one.update(verdict="UNKNOWN", reason="no heartbeat")
+
+
+def broker(facts: Facts, alias: str, number: int, **values: str | None) -> Facts:
+    """With settings of one broker; None: it does not report the setting."""
+    named = {key.replace("_", "."): value for key, value in values.items()}
+    changed = {**(facts.broker_settings[alias] or {})[number], **named}
+    brokers = {**(facts.broker_settings[alias] or {}), number: {k: v for k, v in changed.items() if v is not None}}
+    return replace(facts, broker_settings={**facts.broker_settings, alias: brokers})
 
 
 def row(facts: Facts, **values: Any) -> Facts:
@@ -310,6 +329,54 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "NO",
         "retention.ms is 604800000",
     ),
+    "long transactions refused there": (
+        broker(H(), "B", 2, transaction_max_timeout_ms="60000"),
+        "broker_limits",
+        "NO",
+        "transaction.max.timeout.ms is 900000 on P (broker 1) and 60000 on B (broker 2)",
+    ),
+    "longer transactions accepted by one broker here": (
+        broker(H(), "P", 2, transaction_max_timeout_ms="3600000"),
+        "broker_limits",
+        "NO",
+        "transaction.max.timeout.ms is 3600000 on P (broker 2) and 900000 on B (broker 1)",
+    ),
+    "long sessions refused there": (
+        broker(H(), "B", 1, group_max_session_timeout_ms="60000"),
+        "broker_limits",
+        "NO",
+        "group.max.session.timeout.ms is 1800000 on P (broker 1) and 60000 on B (broker 1)",
+    ),
+    "short sessions refused there": (
+        broker(H(), "P", 1, group_min_session_timeout_ms="1000"),
+        "broker_limits",
+        "NO",
+        "group.min.session.timeout.ms is 1000 on P (broker 1) and 6000 on B (broker 1)",
+    ),
+    "large groups refused there": (
+        broker(H(), "B", 1, group_max_size="10"),
+        "broker_limits",
+        "NO",
+        "group.max.size is 2147483647 on P (broker 1) and 10 on B (broker 1)",
+    ),
+    "large metadata refused there": (
+        broker(H(), "B", 1, offset_metadata_max_bytes="100"),
+        "broker_limits",
+        "NO",
+        "offset.metadata.max.bytes is 4096 on P (broker 1) and 100 on B (broker 1)",
+    ),
+    "a limit unknown there": (
+        broker(H(), "B", 2, transaction_max_timeout_ms=None),
+        "broker_limits",
+        "UNKNOWN",
+        "transaction.max.timeout.ms of a broker of B is unknown",
+    ),
+    "limits unseen": (
+        replace(H(), broker_settings={}, unknown={"broker_settings": "Grant User:dr DESCRIBE_CONFIGS"}),
+        "broker_limits",
+        "UNKNOWN",
+        "Grant User:dr DESCRIBE_CONFIGS",
+    ),
     "bounded there": (with_topic(H(), "B", settings(topic("T"), retention_bytes="5")), "settings", "NO", "bytes is -1"),
     "compacts there": (
         with_topic(H(), "B", settings(topic("T"), cleanup_policy="compact")),
@@ -352,6 +419,18 @@ BROKEN: dict[str, tuple[Facts, str, str, str]] = {
         "settings",
         "NO",
         "compression.type is producer",
+    ),
+    "batches do not fit into a segment": (
+        with_topic(H(), "B", settings(topic("T"), segment_bytes="1048576")),
+        "settings",
+        "NO",
+        'segment.bytes is 1048576 for "T" on B, and "T" on P accepts batches of 1048588 bytes',
+    ),
+    "segments unseen": (
+        with_topic(H(), "B", settings(topic("P.T"), segment_bytes=None)),
+        "settings",
+        "UNKNOWN",
+        'the largest batch that "T" or "P.T" accepts is unknown',
     ),
     "bound unseen": (
         with_topic(H(), "B", settings(topic("T"), message_timestamp_before_max_ms=None)),
@@ -797,6 +876,33 @@ def test_time_bounds_are_compared_as_they_are_in_force(
             facts = with_topic(facts, alias, settings(topic(name), **changed))
     (row,) = (row for row in judge_readiness(facts, CHECKS)["checks"] if row["name"] == "settings")
     assert row["answer"] == answer, row["found"]
+
+
+def test_smaller_segments_that_still_hold_every_batch_are_no_difference() -> None:
+    """A broker refuses larger batches on P already, so segments of that size on B refuse no further producer."""
+    facts = with_topic(H(), "B", settings(topic("T"), segment_bytes="1048588"))
+    assert judge_readiness(facts, CHECKS)["controlled"] == "YES"
+    small = settings(topic("T"), segment_bytes="1048576")
+    assert judge_readiness(with_topic(with_topic(H(), "P", small), "B", small), CHECKS)["controlled"] == "YES"
+
+
+def test_a_broker_that_accepts_more_is_no_difference() -> None:
+    facts = broker(H(), "B", 1, transaction_max_timeout_ms="3600000", group_min_session_timeout_ms="1")
+    facts = broker(facts, "P", 2, group_max_size="10", offset_metadata_max_bytes="100")
+    assert judge_readiness(facts, CHECKS)["controlled"] == "YES"
+
+
+def test_a_stricter_broker_is_named_although_a_setting_of_another_one_is_unknown() -> None:
+    facts = broker(broker(H(), "B", 1, group_max_size=None), "B", 2, group_max_size="10")
+    (row,) = (row for row in judge_readiness(facts, CHECKS)["checks"] if row["name"] == "broker_limits")
+    assert (row["answer"], row["found"]) == (
+        "NO",
+        "group.max.size is 2147483647 on P (broker 1) and 10 on B (broker 2)",
+    )
+
+
+def test_the_observed_limits_are_those_of_a_healthy_broker() -> None:
+    assert set(BROKER) == set(LIMITS)
 
 
 def test_without_the_setting_it_is_unknown_whether_the_flow_sends_every_accepted_record() -> None:

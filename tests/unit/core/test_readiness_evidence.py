@@ -46,6 +46,7 @@ NOT_NEEDED = {
     ("flow_expiry", "expiring/*"): "one row for each partition that lacks something; flow_lag names an unknown age",
     ("unread_there", "offsets/*/skips/at_least"): "at most 0 decides",
     ("offsets_there", "offsets/*/existing"): "a group without a committed offset there is ahead of nothing",
+    ("broker_limits", "broker_settings/?/?"): "each broker is asked, and without the answer of one all are unknown",
     ("group_scope", "committed_offsets/*"): "each row has the state of its group; out_of_scope decides about topics",
     ("*", "*/reason"): "words",
     ("presynced", "survey/ages/g"): "a group that would read nothing again has no age; its rows show it",

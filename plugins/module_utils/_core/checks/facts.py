@@ -110,6 +110,8 @@ class Facts:
     #: By alias, the topics with the journal, presynced offsets, checkpoints and offset-syncs.
     internal_topics: Mapping[str, Mapping[str, TopicState | None] | None] = field(default_factory=dict)
     brokers: Mapping[str, int | None] = field(default_factory=dict)
+    #: By alias and broker id, the limits that the check ``broker_limits`` compares.
+    broker_settings: Mapping[str, Mapping[int, Mapping[str, str]] | None] = field(default_factory=dict)
     #: By name, the forward flow, and with the policy default the flow back, as ``dr_status_info`` returns them.
     flows: Mapping[str, Mapping[str, Any]] | None = None
     #: By flow, as are ``misfits``, ``rivals`` and ``foreign_writes``; None or absent: this flow could not be observed.

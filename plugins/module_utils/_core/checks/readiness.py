@@ -22,6 +22,7 @@ from ..resources.task_failures import failed_text
 from ..resources.topic_ids import no_topic_id
 from ..resources.topics import BATCH_OVERHEAD, MIN_IN_SYNC, TopicState, refused_writes
 from ..verdict import PROVEN, REFUTED, UNKNOWN, Finding
+from .broker_limits import LIMITS, stricter
 from .facts import CONTROLLED, DISASTER, Check, Facts
 from .residence import unsafe_journal
 
@@ -29,6 +30,7 @@ __all__ = ["CHECKS", "SETTINGS"]
 
 Judge = Callable[[Facts], Finding]
 _UNCLEAN = "unclean.leader.election.enable"
+_SEGMENT = "segment.bytes"
 _TIMESTAMPS = "message.timestamp.type"
 # How far the timestamp of a record may be from the clock of the broker. Brokers below 3.6 have one setting for both
 # directions, and those below 4.0 use it where the newer one has its default (LogConfig, KIP-937, KIP-1030).
@@ -46,6 +48,7 @@ SETTINGS = (
     MIN_IN_SYNC,
     "retention.bytes",
     "retention.ms",
+    _SEGMENT,
     _UNCLEAN,
 )
 
@@ -262,7 +265,21 @@ def _settings(facts: Facts) -> Finding:
                     f'{accepted[0]} is {accepted[1]} for "{left.name}" on {facts.x}, and {limit[0]} is {limit[1]} for'
                     f' "{right.name}" on {facts.y}'
                 )
+        batch, segment = _largest_batch(left), _value(right, _SEGMENT)
+        if batch is None or segment is None:
+            unread.append(f'the largest batch that "{left.name}" or "{right.name}" accepts is unknown')
+        elif int(segment) < batch:
+            other.append(
+                f'{_SEGMENT} is {segment} for "{right.name}" on {facts.y}, and "{left.name}" on {facts.x} accepts'
+                f" batches of {batch} bytes"
+            )
     return _none_of(other, "no setting differs in a way that applications would notice", unread)
+
+
+def _largest_batch(state: TopicState) -> int | None:
+    """Bytes of the largest batch that brokers accept; None: unknown. It must fit into a segment (UnifiedLog.append)."""
+    message, segment = _value(state, "max.message.bytes"), _value(state, _SEGMENT)
+    return None if message is None or segment is None else min(int(message), int(segment))
 
 
 def _time_bound(state: TopicState, name: str) -> tuple[str, int] | None:
@@ -292,6 +309,15 @@ def _writable(facts: Facts) -> Finding:
     """Brokers refuse writes with acks=all to a partition with fewer in-sync replicas than min.insync.replicas."""
     refused, unread = _refusing(facts.y, (_there(facts, facts.y) or {}).values())
     return _none_of(refused, f"every topic on {facts.y} has at least min.insync.replicas replicas in sync", unread)
+
+
+def _broker_limits(facts: Facts) -> Finding:
+    """A client meets such a limit only when it starts on the other cluster (docs/flows.md)."""
+    here, there = facts.broker_settings.get(facts.x), facts.broker_settings.get(facts.y)
+    if not here or not there:
+        return _not_known(facts, "broker_settings")
+    texts, unknown = stricter(here, there, facts.x, facts.y)
+    return _none_of(texts, f"no broker of {facts.y} has a stricter limit: {', '.join(LIMITS)}", unknown)
 
 
 def _journal_writable(facts: Facts) -> Finding:
@@ -860,6 +886,15 @@ CHECKS = (
         " brokers refuse every such write.",
         ("topics",),
         asked_by="the observation of the flows",
+    ),
+    Check(
+        "broker_limits",
+        "Do the brokers of {y} accept every client that those of {x} accept?",
+        _broker_limits,
+        "Set the same value on the brokers of {y} (server.properties, and restart them one by one). If no application"
+        " needs more than the stricter limit, accept this check.",
+        ("cluster_from", "cluster_to"),
+        refuses_unknown=False,
     ),
     Check(
         "journal_writable",

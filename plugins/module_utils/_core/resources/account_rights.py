@@ -86,7 +86,7 @@ def viewer_rights(place: Place) -> list[Right]:
     heartbeats = (place.heartbeats,) if place.application and place.heartbeats else ()
     return [
         Right("cluster", _CLUSTER, "describe", "literal", "readiness: ACLs of the applications"),
-        Right("cluster", _CLUSTER, "describe_configs", "literal", "support_bundle: settings of a broker"),
+        Right("cluster", _CLUSTER, "describe_configs", "literal", "readiness: limits of the brokers; support_bundle"),
         Right("topic", "*", "describe", "literal", "all: topics that a group reads although no inventory names them"),
         Right("group", "*", "describe", "literal", "all: members and committed offsets, also of undeclared groups"),
         *_each(pair, "read", "all: compare the last records; verify: all records"),

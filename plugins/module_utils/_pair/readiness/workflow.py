@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
+from ..._core.checks.broker_limits import LIMITS
 from ..._core.checks.cost import (
     cost_lines,
     duration_lines,
@@ -34,6 +35,7 @@ from ..._core.journal.facts import JournalFacts
 from ..._core.journal.state import JournalState
 from ..._core.listing import first_few
 from ..._core.waiting import Bounds, wait_until
+from ..._kafka.brokers import broker_settings
 from ..._module import Result
 from ..journal.members import members
 from ..journal.readiness_history import keep_observation
@@ -169,6 +171,9 @@ def _facts(
             for alias in kafka
         },
         brokers={alias: one.brokers for alias, one in kafka.items()},
+        broker_settings={
+            alias: parts.one("broker_settings", partial(broker_settings, one, LIMITS)) for alias, one in kafka.items()
+        },
         rights=None if rights is None else rights[0],
         leaving=None if journal is None else parts.one("members", lambda: members(pair, journal, kafka).texts()),
         unjoined=parts.one("pattern_matches", lambda: unjoined(kafka[x], pair, x)) if x in kafka else None,
