@@ -13,23 +13,25 @@ from typing import Any
 
 import pytest
 
+from run_records import PAIR, move
+
 PING: dict[str, Any] = {"ansible.builtin.ping": {}, "delegate_to": "dead"}
 SAY: dict[str, Any] = {"ansible.builtin.debug": {"msg": "SWITCHED {{ cutover_hook_facts.KAFKA_DR_TO }}"}}
 INVENTORY = {"all": {"hosts": {"dead": {"ansible_host": "127.0.0.1", "ansible_port": 1, "ansible_connection": "ssh"}}}}
-REPORTED = "REPORTED {{ cutover_clock.hooks | map(attribute='failure') | list }}"
+OURS = "switchback.kafka_dr."
 STATE = {
     "kafka_dr_guard": {},  # No request is sent, because there is no pair.
-    "kafka_dr_pair": {"name": "B-P", "application": None},
+    "kafka_dr_pair": {"name": "B-P", "application": None, "spec": PAIR, "moved": move()},
     "cutover_when": "before",
     "cutover_moment": "start",
     "cutover_type": "cutoff",
-    "cutover_from": "P",
     "cutover_to": "B",
-    "cutover_run": "r1",
-    "cutover_outcome": "failed",
-    "cutover_failure": None,
     "report_result": {"report": {"verdict": "UNKNOWN"}},
 }
+
+
+def event(name: str, **more: Any) -> dict[str, Any]:
+    return {f"{OURS}dr_run": {"event": name, "pair": PAIR, **more}, "register": "cutover_now"}
 
 
 def played(folder: Path, tasks: list[dict[str, Any]], **facts: Any) -> tuple[int, str]:
@@ -39,25 +41,36 @@ def played(folder: Path, tasks: list[dict[str, Any]], **facts: Any) -> tuple[int
     ended = facts.pop("ended", False)
     hook = {"name": "dns", "command": None, "tasks_file": str(folder / "tasks.yml"), "timeout": 30, "on_error": "stop"}
     run_it = {
-        "ansible.builtin.include_role": {"name": "switchback.kafka_dr.cutover", "tasks_from": "hook"},
+        "ansible.builtin.include_role": {"name": f"{OURS}cutover", "tasks_from": "hook"},
         "vars": {"cutover_hook": hook | facts},
     }
-    note = {"ansible.builtin.set_fact": STATE | {"cutover_clock": {"times": [], "hooks": []}, "cutover_ended": ended}}
-    broken = {"ansible.builtin.fail": {"msg": "BROKEN"}}
+    begun = event("begin", reports=str(folder), data={"type": "cutoff", "target": "B", "move": move(), "options": {}})
+    failed = event("failed", data={"task": "it", "message": "it", "error": {}})
+    failures = "cutover_now.report.hooks | map(attribute='failure') | list"
     run = {
-        "block": [note, *([broken] if ended else [run_it]), {"ansible.builtin.debug": {"msg": "MOVED"}}],
+        "module_defaults": {f"group/{OURS}run": {"record": "{{ cutover_now.record }}"}},
+        "block": [
+            *([{"ansible.builtin.fail": {"msg": "BROKEN"}}] if ended else [run_it]),
+            {"ansible.builtin.debug": {"msg": "MOVED"}},
+        ],
         "rescue": [
             {"ansible.builtin.debug": {"msg": "UNDONE {{ ansible_failed_result.msg }}"}},
-            {"ansible.builtin.set_fact": {"cutover_failure": {"message": "it"}}},
+            failed,
             {"ansible.builtin.fail": {"msg": "STOPPED"}},
         ],
         "always": [
-            {"ansible.builtin.debug": {"msg": "REPORTED {{ cutover_clock.hooks | map(attribute='failure') | list }}"}}
-        ]
-        + ([run_it] if ended else []),
+            event("report"),
+            {"ansible.builtin.debug": {"msg": f"REPORTED {{{{ {failures} }}}}"}},
+            *([event("ended"), run_it] if ended else []),
+        ],
     }
     plays = [
-        {"hosts": "localhost", "gather_facts": False, "strategy": "linear", "tasks": [run]},
+        {
+            "hosts": "localhost",
+            "gather_facts": False,
+            "strategy": "linear",
+            "tasks": [{"ansible.builtin.set_fact": STATE}, begun, run],
+        },
         {"hosts": "localhost", "gather_facts": False, "tasks": [{"ansible.builtin.debug": {"msg": "LATER PLAY"}}]},
     ]
     (folder / "play.yml").write_text(json.dumps(plays))
