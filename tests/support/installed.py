@@ -85,7 +85,7 @@ class Site:
             KAFKA_DR_WATCH_LOG=str(self.log),
         )
 
-    def run(self, script: str, cwd: Path | None = None, seconds: int = 240) -> str:
+    def run(self, script: str, cwd: Path | None = None, seconds: int = 600) -> str:
         """Run a script in a shell that stops at the first failing command and names it. Return its output."""
         command = ["bash", "-eu", "-o", "pipefail", "-c", f"trap 'echo failed: $BASH_COMMAND' ERR\n{script}"]
         try:
