@@ -56,7 +56,7 @@ PLAYBOOK = re.compile(r"switchback\.kafka_dr\.([a-z_]+)")
 
 # The block "look around" of the quick start, by its page and first line. It is run word for word on a lab of its own.
 LOOK_AROUND_PAGE, LOOK_AROUND = "docs/quickstart.md", "make lab-up"
-# The block of the lab's page. It is run word for word for the same lab, without the checkout's files.
+# The block of the lab's page. It is run word for word for the same lab.
 LAB_PAGE, LAB = "roles/lab/README.md", "ansible-playbook switchback.kafka_dr.lab_up"
 # In a copy of the checkout, before there is a lab.
 WITHOUT_LAB = [
@@ -447,9 +447,9 @@ def test_the_applications_have_lost_nothing(site: Site, lab: Path) -> None:
 
 
 def test_the_block_of_the_lab_finds_everything_as_it_should_be(site: Site, lab: Path) -> None:
-    """It runs from the parent folder of the lab, so its paths name the same lab."""
+    """It runs in the parent folder of the lab, so its paths name the same lab."""
     for line in block(LAB_PAGE, LAB)[:-1]:
-        assert "changed=0" in site.run(line, cwd=lab.parent), line
+        assert "changed=0" in site.run(typed(f"cd build\n{line}"), cwd=site.collection), line
 
 
 @pytest.mark.parametrize("text", WITHOUT_LOAD)
@@ -459,7 +459,7 @@ def test_a_command_runs_while_the_applications_are_stopped(site: Site, lab: Path
 
 
 def test_the_last_line_of_the_block_of_the_lab_stops_it(site: Site, lab: Path) -> None:
-    site.run(block(LAB_PAGE, LAB)[-1], cwd=lab.parent)
+    site.run(typed(f"cd build\n{block(LAB_PAGE, LAB)[-1]}"), cwd=site.collection)
     status = json.loads(site.run(f"python {site.collection}/roles/lab/files/lab status --dir {lab}"))
     assert {part["state"] for part in status["parts"].values()} == {"stopped"}
 
