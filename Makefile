@@ -97,7 +97,7 @@ demo: run-setup  ## from nothing to a proven failover and failback, with a short
 
 # Two at a time: with three, two cores are busy all the time, and producers of the labs starve. The class archive first,
 # because audits start faster with it; then about the longest first, because whatever runs alone at the end leaves more.
-SUITES := classes modules molecule-short docs-commands unit runner sanity lint artifact docs
+SUITES := classes modules artifact molecule-short unit runner sanity lint docs
 
 # Whatever failed is said again at the end: the others go on for minutes.
 .PHONY: test
@@ -174,8 +174,9 @@ ansible-lint: venv link
 	@ansible-lint --offline
 
 # Bytecode, outside of the tree: where a shell forbids it, each start would compile all of Ansible again.
-unit: export PYTHONDONTWRITEBYTECODE :=
-unit: export PYTHONPYCACHEPREFIX := $(ROOT)/build/pycache
+COMPILED := artifact modules molecule molecule-short playbooks restarts runner unit
+$(COMPILED): export PYTHONDONTWRITEBYTECODE :=
+$(COMPILED): export PYTHONPYCACHEPREFIX := $(ROOT)/build/pycache
 
 .PHONY: unit
 unit: venv link  ## unit tests, and tests that compare files of the repository; FAST=1: without these
@@ -193,9 +194,9 @@ sanity: venv  ## ansible-test sanity, all tests, no ignore file
 	@bash tests/support/sanity.sh
 
 .PHONY: artifact
-artifact: setup  ## the tarball in build/dist: its contents, Galaxy's importer, the demo from it alone; alert rules
-	$(SAY) 'artifact: pytest tests/artifact (builds build/dist)'
-	@pytest tests/artifact
+artifact: setup  ## the tarball in build/dist: contents, Galaxy's importer, every command of README and docs with it; alert rules
+	$(SAY) 'artifact: pytest tests/artifact (builds build/dist), tests/docs/test_commands.py (the quick start word for word)'
+	@pytest tests/artifact tests/docs/test_commands.py
 
 .PHONY: integration
 integration: modules playbooks  ## each module and playbook on real clusters
@@ -262,12 +263,6 @@ docs: setup chromium  ## the documentation as a site in build/site, then every p
 .PHONY: chromium
 chromium:
 	@bash tests/support/chromium.sh
-
-# In a copy of this checkout, so that a lab in build/lab is left alone.
-.PHONY: docs-commands
-docs-commands: setup  ## run or check every command of README and docs
-	$(SAY) 'docs-commands: pytest tests/docs/test_commands.py (README word for word, on a lab of its own)'
-	@pytest tests/docs/test_commands.py
 
 .PHONY: bench
 bench: setup  ## benchmarks, results with machine and date in build/bench/results.md; ONLY=<prefix> runs a part

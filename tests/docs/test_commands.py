@@ -7,17 +7,18 @@ A command is a line of a fenced shell block, or a code span that begins with a p
 one of two tables: ``RUN`` runs it for real, ``CHECKED`` gives the reason why it is only checked. A command in neither
 table fails a test, and so does a table entry that is on no page. All commands are checked: their playbooks, variables
 and targets exist and parse. So each figure names a command that exists (R29).
+
+The commands run with the release tarball, which the commands of README build and install. So they also prove that an
+installation moves a pair, and that it uses no file of the checkout.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import shutil
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -28,8 +29,10 @@ import yaml
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import RUN_VARIABLES, variables
 from awx_project import configuration
+from installed import ROOT, Site, files, held, tarball
 
-ROOT = Path(__file__).resolve().parents[2]
+# Bounds for hangs, also on a machine with other work.
+pytestmark = pytest.mark.timeout(900)
 PLACES = (
     "*.md",
     "docs/**/*.md",
@@ -51,32 +54,46 @@ PROGRAM = re.compile(
 )
 PLAYBOOK = re.compile(r"switchback\.kafka_dr\.([a-z_]+)")
 
-# The block "look around" of the quick start, by its page and first line. It is run word for word on a lab of its own,
-# and the commands of RUN before its last line.
+# The block "look around" of the quick start, by its page and first line. It is run word for word on a lab of its own.
 LOOK_AROUND_PAGE, LOOK_AROUND = "docs/quickstart.md", "make lab-up"
-# The block of the lab's page. It is run word for word beside that lab.
-SECOND_PAGE, SECOND = "roles/lab/README.md", "ansible-playbook switchback.kafka_dr.lab_up"
-RUN = [
+# The block of the lab's page. It is run word for word for the same lab.
+LAB_PAGE, LAB = "roles/lab/README.md", "ansible-playbook switchback.kafka_dr.lab_up"
+# In a copy of the checkout, before there is a lab.
+WITHOUT_LAB = [
     "make help",
     "ansible-doc -l switchback.kafka_dr",
     "ansible-doc -t role switchback.kafka_dr.lab",
     "ansible-doc switchback.kafka_dr.NAME",
     "pytest tests/unit/core/test_gates.py",
+]
+INSTALL = [
+    "ansible-galaxy collection build",
+    "ansible-galaxy collection install switchback-kafka_dr-1.0.0.tar.gz",
+]
+# After the block, while its applications run.
+UNDER_LOAD = [
+    "ansible-playbook switchback.kafka_dr.readiness -i INVENTORY",
+    "ansible-playbook switchback.kafka_dr.failover_cutoff -i INVENTORY -e kafka_dr_confirm=B --check",
+]
+# When they are stopped.
+WITHOUT_LOAD = [
     "python roles/lab/files/lab status --dir build/lab",
     "ansible-playbook switchback.kafka_dr.enable -i INVENTORY -e kafka_dr_confirm=P --check --diff",
-    "ansible-playbook switchback.kafka_dr.enable -i INVENTORY -e kafka_dr_confirm=P",
     "ansible-playbook switchback.kafka_dr.status -i INVENTORY",
-    "ansible-playbook switchback.kafka_dr.readiness -i INVENTORY",
     "ansible-playbook switchback.kafka_dr.reverse_checkpoint -i INVENTORY -e kafka_dr_confirm=B",
-    "ansible-playbook switchback.kafka_dr.failover_cutoff -i INVENTORY -e kafka_dr_confirm=B --check",
     "ansible-playbook switchback.kafka_dr.abandon -i INVENTORY -e kafka_dr_confirm=P",
     "ansible-playbook switchback.kafka_dr.rehearse_cleanup -i INVENTORY -e kafka_dr_confirm=B",
     "ansible-playbook switchback.kafka_dr.support_bundle -i INVENTORY",
     "ansible-playbook switchback.kafka_dr.discover -i INVENTORY",
     "ansible-playbook switchback.kafka_dr.disable -i INVENTORY -e kafka_dr_confirm=P",
-    "ansible-galaxy collection build",
-    "ansible-galaxy collection install switchback-kafka_dr-1.0.0.tar.gz",
 ]
+RUN = WITHOUT_LAB + INSTALL + UNDER_LOAD + WITHOUT_LOAD
+# What `make lab-up` reads beside the files of the tarball.
+MAKE = {
+    "Makefile",
+    "requirements.txt",
+    *(f"tests/support/{name}.sh" for name in ("common", "java", "link", "venv")),
+}
 # Placeholders for values of the reader, and their values here.
 OWN = {"INVENTORY": "build/lab/inventory", "NAME": "kafka_topic"}
 IN_THE_BLOCK = "a playbook of the block, run there with its own options"
@@ -93,9 +110,9 @@ CHECKED = {
     "ansible-playbook switchback.kafka_dr.failover_cutoff": IN_THE_BLOCK,
     "ansible-playbook switchback.kafka_dr.failback": IN_THE_BLOCK,
     "ansible-playbook switchback.kafka_dr.verify": IN_THE_BLOCK,
-    "ansible-playbook switchback.kafka_dr.demo": NEW_CLONE,
-    "ansible-playbook switchback.kafka_dr.lab_up": "run for the second pair",
-    "ansible-playbook switchback.kafka_dr.lab_down": "run for the second pair",
+    "ansible-playbook switchback.kafka_dr.demo": "tests/playbooks/test_demo.py runs it, from the tarball",
+    "ansible-playbook switchback.kafka_dr.lab_up": "a playbook of the block of the lab's page",
+    "ansible-playbook switchback.kafka_dr.lab_down": "a playbook of the block of the lab's page",
     "ansible-playbook switchback.kafka_dr.readiness": "run without those options",
     "ansible-playbook switchback.kafka_dr.support_bundle": "run with -i",
     "ansible-playbook switchback.kafka_dr.failover_continuous": ELSEWHERE,
@@ -352,98 +369,104 @@ def test_the_archive_that_readme_installs_is_the_one_that_is_built() -> None:
 # ---- run -----------------------------------------------------------------------------------------------------------
 
 
-@dataclass
-class Checkout:
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Site:
+    return Site(tmp_path_factory.mktemp("user") / "site")
+
+
+@pytest.fixture(scope="module")
+def checkout(site: Site) -> Path:
     """A copy of the checkout with folders of its own and the virtual environment of this test run."""
+    path = site.folder / "checkout"
+    shutil.copytree(tarball().parent / "copy", path, symlinks=True)
+    site.virtual_environment(path)
+    site.run("make link", cwd=path)
+    return path
 
-    path: Path
 
-    def run(self, script: str, seconds: int = 240) -> str:
-        """Run a script in a shell that stops at the first failing command and names it."""
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("ANSIBLE_")}
-        environment.pop("KAFKA_DR_LAB_DIR", None)
-        environment["ANSIBLE_HOME"] = str(self.path / "build" / "ansible")
-        try:
-            done = subprocess.run(
-                ["bash", "-eu", "-o", "pipefail", "-c", f"trap 'echo failed: $BASH_COMMAND' ERR\n{script}"],
-                cwd=self.path,
-                check=False,
-                env=environment,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                timeout=seconds,
-            )
-        except subprocess.TimeoutExpired as expired:
-            said = (expired.stdout or b"").decode(errors="replace")
-            pytest.fail(f"Not done within {seconds} s. Its last output:\n{said[-6000:]}")
-        assert done.returncode == 0, f"{script}\n{done.stdout[-6000:]}"
-        return done.stdout
+def typed(text: str) -> str:
+    """A command with the reader's values, in the shell that the block has set up."""
+    return "\n".join([*prelude(), re.sub(r"\b[A-Z]+\b", lambda word: OWN.get(word[0], word[0]), text)])
+
+
+@pytest.mark.parametrize("text", WITHOUT_LAB)
+def test_a_command_without_a_lab_runs(site: Site, checkout: Path, text: str) -> None:
+    site.run(typed(text), cwd=checkout)
 
 
 @pytest.fixture(scope="module")
-def checkout(tmp_path_factory: pytest.TempPathFactory) -> Checkout:
-    path = tmp_path_factory.mktemp("checkout") / "kafka_dr"
-    left_out = shutil.ignore_patterns(".git", ".venv", "build", ".*_cache", "__pycache__", "*.tar.gz", ".ansible")
-    shutil.copytree(ROOT, path, ignore=left_out, symlinks=True)
-    environment = path / ".venv"
-    environment.mkdir()
-    for part in Path(sys.prefix).iterdir():
-        (environment / part.name).symlink_to(part)
-    # tests/support/venv.sh finds everything installed, here.
-    stamp = 'printf "%s %s\\n" "$(cksum <requirements.txt)" "$PWD" > .venv/.installed-requirements.txt.new'
-    copy = Checkout(path)
-    copy.run(f"rm -f .venv/.installed-* .venv/.made-in; {stamp}; mv .venv/.installed-requirements.txt{{.new,}}")
-    copy.run('printf "%s\\n" "$PWD" > .venv/.made-in')
-    return copy
+def installed(site: Site, checkout: Path) -> Path:
+    """The collection that the commands of README have built and installed, with what `make lab-up` reads beside it.
+
+    `make link` makes it importable in place, as it does with a checkout.
+    """
+    site.run("\n".join(INSTALL), cwd=checkout)
+    # The whole checkout has no other shipped files, and neither the environment nor the lab of a user is shipped.
+    assert files(site.collection) == held()
+    for name in MAKE:
+        (site.collection / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(checkout / name, site.collection / name)
+    site.virtual_environment(site.collection)
+    site.log.unlink()
+    return site.collection
 
 
 @pytest.fixture(scope="module")
-def lab(checkout: Checkout) -> Iterator[Checkout]:
+def lab(site: Site, installed: Path) -> Iterator[Path]:
     """Run the block as one script, and its last line after everything else."""
     *lines, last = look_around()
     try:
-        checkout.run("\n".join(lines), seconds=1440)
-        yield checkout
+        site.run("\n".join(lines), cwd=installed, seconds=2400)
+        yield installed / "build" / "lab"
     finally:
-        checkout.run(last)
+        site.run(last, cwd=installed)
 
 
-@pytest.mark.timeout(1500)
-def test_the_block_of_the_quick_start_moves_the_applications_and_brings_them_home(lab: Checkout) -> None:
-    reports = lab.path / "build" / "lab" / "reports"
+@pytest.mark.timeout(3000)
+def test_the_block_of_the_quick_start_moves_the_applications_and_brings_them_home(lab: Path) -> None:
     outcomes = {
-        name: json.loads((reports / f"{name}.json").read_text())["outcome"] for name in ("cutoff-B", "cutoff-P")
+        name: json.loads((lab / "reports" / f"{name}.json").read_text())["outcome"] for name in ("cutoff-B", "cutoff-P")
     }
     assert outcomes == {"cutoff-B": "completed", "cutoff-P": "completed"}
-    assert json.loads((reports / "audit.json").read_text())["verdict"] == "PROVEN"
+    assert json.loads((lab / "reports" / "audit.json").read_text())["verdict"] == "PROVEN"
 
 
-@pytest.mark.timeout(900)
-def test_the_block_of_the_lab_enables_a_second_pair_beside_the_first(lab: Checkout) -> None:
-    *lines, last = block(SECOND_PAGE, SECOND)
-    try:
-        lab.run("\n".join([*prelude(), *lines]), seconds=600)
-        ids = set()
-        for folder in ("build/lab", "lab"):
-            inventory = yaml.safe_load((lab.path / folder / "inventory/group_vars/all/kafka_dr.yml").read_text())
-            ids |= {cluster["cluster_id"] for cluster in inventory["kafka_dr_clusters"].values()}
-            status = f"ansible-playbook switchback.kafka_dr.status -i {folder}/inventory"
-            assert "PROVEN: applications live on P" in lab.run("\n".join([*prelude(), status]))
-        assert len(ids) == 4
-    finally:
-        lab.run("\n".join([*prelude(), last]))
+@pytest.mark.parametrize("text", UNDER_LOAD)
+def test_a_command_runs_while_the_applications_work(site: Site, lab: Path, text: str) -> None:
+    site.run(typed(text), cwd=site.collection)
 
 
-@pytest.mark.timeout(300)
-@pytest.mark.parametrize("text", RUN)
-def test_a_command_of_the_guides_runs(lab: Checkout, text: str) -> None:
-    """It runs in the shell that the block has set up. A collection is installed into a path that was empty."""
-    before = prelude()
-    if text.startswith("ansible-galaxy collection install"):
-        before.append("export ANSIBLE_COLLECTIONS_PATH=$PWD/build/installed")
-    said = lab.run("\n".join([*before, re.sub(r"\b[A-Z]+\b", lambda word: OWN.get(word[0], word[0]), text)]))
-    if text.startswith("ansible-galaxy collection install"):
-        assert (lab.path / "build/installed/ansible_collections/switchback/kafka_dr/playbooks/enable.yml").is_file()
-    if " enable " in text.replace(".", " "):
-        assert "changed=0" in said
+def test_the_applications_have_lost_nothing(site: Site, lab: Path) -> None:
+    ledger = f"python {site.collection}/roles/lab/files/ledger"
+    stops = ["payments-api", "settlement --read 60", "fraud --read 60"]
+    site.run("\n".join([*(f"{ledger} stop {words} --dir {lab}/ledger" for words in stops)]))
+    site.run(f"{ledger} check --dir {lab}/ledger --json check.json")
+    counted = json.loads((site.work / "check.json").read_text())
+    assert counted["verdict"] == "clean"
+    assert counted["totals"]["acknowledged"] > 6000
+
+
+def test_the_block_of_the_lab_finds_everything_as_it_should_be(site: Site, lab: Path) -> None:
+    """It runs in the parent folder of the lab, so its paths name the same lab."""
+    for line in block(LAB_PAGE, LAB)[:-1]:
+        assert "changed=0" in site.run(typed(f"cd build\n{line}"), cwd=site.collection), line
+
+
+@pytest.mark.parametrize("text", WITHOUT_LOAD)
+def test_a_command_runs_while_the_applications_are_stopped(site: Site, lab: Path, text: str) -> None:
+    output = site.run(typed(text), cwd=site.collection)
+    assert ".status " not in text or "PROVEN: applications live on P" in output
+
+
+def test_the_last_line_of_the_block_of_the_lab_stops_it(site: Site, lab: Path) -> None:
+    site.run(typed(f"cd build\n{block(LAB_PAGE, LAB)[-1]}"), cwd=site.collection)
+    status = json.loads(site.run(f"python {site.collection}/roles/lab/files/lab status --dir {lab}"))
+    assert {part["state"] for part in status["parts"].values()} == {"stopped"}
+
+
+def test_no_command_has_used_a_file_of_the_checkout(site: Site, lab: Path) -> None:
+    """This checks what the tests above have run, the programs that a play starts included."""
+    ours, checkout = site.used
+    assert {"playbooks/failback.yml", "plugins/modules/dr_barrier.py", "spark/kafka_dr_audit/__main__.py"} <= ours
+    assert ours & MAKE == set()
+    assert checkout == set()

@@ -8,11 +8,28 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadFileScheduling
 
 from lab.lab import Lab
 from secured import Start, start
+
+SECURED = {path.name for path in Path(__file__).parent.glob("test_*.py") if "secure_lab" in path.read_text()}
+
+
+class Files(LoadFileScheduling):
+    """A process gets whole files, and one process all files that use the secured lab, so that it starts once."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = Path(nodeid.partition("::")[0])
+        return "secured" if file.name in SECURED else str(file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Files:
+    return Files(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -1,7 +1,7 @@
 # Copyright (c) 2026 switchback.kafka_dr contributors
 # GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
 # SPDX-License-Identifier: GPL-3.0-or-later
-"""``make demo`` proves what the README shows, and refutes it after one bit was turned over."""
+"""``make demo`` and the playbook demo prove what the README shows; one bit that was turned over is found."""
 
 from __future__ import annotations
 
@@ -15,9 +15,29 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
+from installed import ROOT, Site
 
-ROOT = Path(__file__).resolve().parents[2]
-pytestmark = [pytest.mark.long, pytest.mark.timeout(900)]
+pytestmark = pytest.mark.timeout(900)
+
+
+def test_the_playbook_demo_of_the_tarball_proves_it_without_the_checkout(tmp_path: Path) -> None:
+    site = Site(tmp_path / "site")
+    site.install()
+    try:
+        site.run("ansible-playbook switchback.kafka_dr.demo -e lab_dir=./lab", seconds=800)
+    finally:
+        site.run("ansible-playbook switchback.kafka_dr.lab_down -e lab_dir=./lab")
+    lab = site.work / "lab"
+    for alias in ("B", "P"):
+        report = json.loads((lab / "reports" / f"cutoff-{alias}.json").read_text())
+        assert report["headline"] == f"MOVED to {alias}"
+        assert (report["verdict"], report["evidence"]["text"]) == ("PROVEN", "PROVEN"), report["checks"]
+    counted = json.loads((lab / "check.json").read_text())
+    assert counted["verdict"] == "clean"
+    assert counted["totals"]["acknowledged"] > 6000
+    ours, checkout = site.used
+    assert "playbooks/demo.yml" in ours
+    assert checkout == set()
 
 
 def demo(*options: str) -> tuple[int, dict[str, Any]]:
@@ -38,12 +58,14 @@ def moved(report: dict[str, Any]) -> None:
     assert [records[name] for name in ("lost", "processed_twice", "phantom", "out_of_order")] == [0, 0, 0, 0]
 
 
+@pytest.mark.long
 def test_the_demo_moves_there_and_back_and_proves_it() -> None:
     code, report = demo()
     moved(report)
     assert (code, report["verdict"], report["audit"]["verdict"]) == (0, "PROVEN", "PROVEN")
 
 
+@pytest.mark.long
 def test_one_bit_on_a_disk_is_found() -> None:
     code, report = demo("--tamper")
     moved(report)
@@ -51,6 +73,7 @@ def test_one_bit_on_a_disk_is_found() -> None:
     assert "P.Payments-3" in json.dumps(report["audit"])
 
 
+@pytest.mark.long
 def test_a_demo_that_is_ended_in_a_move_leaves_nothing_running() -> None:
     """make passes SIGTERM on; Ctrl-C and a lost terminal end it in the same way."""
     lab = ROOT / "build" / "demo" / "lab"
