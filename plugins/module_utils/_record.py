@@ -3,6 +3,8 @@
 # SPDX-License-Identifier: GPL-3.0-or-later
 """The record of a run on the controller: a folder with ``run.json``, its events, and large results beside it.
 
+Later starts of the same run have the folders ``start-2``, ``start-3`` and so on within it.
+
 Every module of a run reads the record and appends its result, so that no rows travel through Ansible. It holds no
 secret. A run that is resumed elsewhere does not need it: what decides is in the journal.
 
@@ -14,7 +16,6 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import shutil
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -29,7 +30,7 @@ from ._files import write_whole
 __all__ = ["RunRecord", "run_of"]
 
 _VERSION = 1
-_NAME = "run.json"
+_NAME, _RUNS, _START = "run.json", "runs", "start-"
 # Characters of a result that stand in run.json itself.
 _SHORT = 4_000
 _MODE = 0o640
@@ -45,7 +46,7 @@ class RunRecord:
     @classmethod
     def create(cls, reports: Path, run_id: str, began: Mapping[str, Any]) -> RunRecord:
         """Make the folder of a run below ``reports``, with its first event. Raises ``no_report`` if that fails."""
-        record = cls(reports / "runs" / run_id)
+        record = cls(reports / _RUNS / run_id)
         try:
             record.folder.mkdir(mode=_FOLDER_MODE, parents=True)
         except OSError as error:
@@ -53,9 +54,15 @@ class RunRecord:
         record._write([RunEvent("began", time.time(), began)])
         return record
 
+    @property
+    def reports(self) -> Path:
+        """The folder of the reports that it is in."""
+        return next(parent.parent for parent in self.folder.parents if parent.name == _RUNS)
+
     def read(self, *more: RunEvent) -> Run:
         """Return the run after all events, and ``more``. Raises ``no_record`` if there is no complete record."""
-        return Run.of([*map(self._whole, self._events()), *more])
+        earlier = [list(map(record._whole, record._events())) for record in self._earlier()]
+        return Run.of([*map(self._whole, self._events()), *more], earlier)
 
     def append(self, event: RunEvent) -> None:
         """Append an event. Raises ``no_report`` if it cannot be written."""
@@ -64,23 +71,29 @@ class RunRecord:
             self._write([*events, self._beside(event, len(events))])
 
     def named(self, run_id: str) -> RunRecord:
-        """Return the record under the id that the run has in the journal, with the events of its earlier starts."""
+        """Return the record under the id that the run has in the journal.
+
+        Each start has a folder of its own: a controller that was frozen may wake up and append to its own events only.
+        """
         if self.folder.name == run_id:
             return self
-        record = RunRecord(self.folder.with_name(run_id))
-        if not (record.folder / _NAME).exists():
-            shutil.rmtree(record.folder, ignore_errors=True)
-            self.folder.rename(record.folder)
-            return record
-        with record._locked():
-            events = record._events()
-            for event in map(self._whole, self._events()):
-                events.append(record._beside(event, len(events)))
-            record._write(events)
-        shutil.rmtree(self.folder)
-        return record
+        first = self.folder.with_name(run_id)
+        wanted = first if not first.exists() else first / f"{_START}{2 + sum(1 for _one in first.glob(f'{_START}*'))}"
+        try:
+            self.folder.rename(wanted)
+        except OSError as error:
+            raise _unwritable(error) from error
+        return RunRecord(wanted)
 
     # ---- files
+
+    def _earlier(self) -> list[RunRecord]:
+        """Records of the earlier starts of the run."""
+        number = self.folder.name.removeprefix(_START)
+        if number == self.folder.name:
+            return []
+        names = ["", *(f"{_START}{one}" for one in range(2, int(number)))]
+        return [RunRecord(self.folder.parent / name) for name in names]
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -107,7 +120,7 @@ class RunRecord:
     def _beside(self, event: RunEvent, number: int) -> RunEvent:
         """Write a large result into a file of its own, and return the event that names it."""
         result = event.data.get("result")
-        if result is None or len(text := json.dumps(_plain(result), default=str)) <= _SHORT:
+        if result is None or len(text := json.dumps(result, default=str)) <= _SHORT:
             return event
         name = f"{number:03}-{event.data['step']}.json"
         _put(self.folder / name, text)
@@ -155,10 +168,6 @@ class _Beside(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._rows)
-
-
-def _plain(result: Any) -> Any:
-    return dict(result) if isinstance(result, _Beside) else result
 
 
 def _put(path: Path, text: str) -> None:

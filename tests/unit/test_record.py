@@ -131,19 +131,21 @@ def test_a_failure_that_repeats_a_password_is_recorded_without_it(record: RunRec
     assert "hunter22" not in (record.folder / "run.json").read_text()
 
 
-def test_a_resumed_run_goes_on_in_its_record(tmp_path: Path, record: RunRecord) -> None:
-    rows = {"details": ["x" * 5000]}
-    began = record.read().began
-    record.append(RunEvent("phase", began + 1, {"phase": "drain"}))
-    record.append(RunEvent("phase", began + 2, {"phase": "barrier"}))
-    again = RunRecord.create(tmp_path, "r2", BEGAN)
-    again.append(returned("forecast", **rows))
-    assert again.named("r2") is again
-    joined = again.named("r1")
-    assert joined.folder == record.folder
-    assert not again.folder.exists()
-    assert joined.read().result("forecast") == rows
-    assert [(time.name, time.ended) for time in joined.read().times] == [("drain", began + 2), ("barrier", None)]
+def test_each_start_of_a_run_has_a_folder_of_its_own(tmp_path: Path, record: RunRecord) -> None:
+    """R31: a controller that was overtaken must not reach the run of the one that has overtaken it."""
+    record.append(RunEvent("phase", 5.0, {"phase": "stop_producers"}))
+    starts = [RunRecord.create(tmp_path, name, BEGAN) for name in ("r2", "r3")]
+    starts[0].append(returned("forecast", details=["x" * 5000]))
+    assert starts[0].named("r2") is starts[0]
+    joined = [start.named("r1") for start in starts]
+    assert [one.folder for one in joined] == [record.folder / "start-2", record.folder / "start-3"]
+    assert not any(start.folder.exists() for start in starts)
+    assert joined[0].read().result("forecast") == {"details": ["x" * 5000]}
+    assert [one.reports for one in (record, *joined)] == [tmp_path] * 3
+    record.append(RunEvent("failed", 6.0, {"task": "t", "message": "m", "error": {}}))
+    joined[0].append(RunEvent("phase", 7.0, {"phase": "stop_consumers"}))
+    last = joined[1].read()
+    assert (last.failure, last.stopped_at("writes"), last.stopped_at("reads")) == (None, 5.0, 7.0)
 
 
 def test_a_run_that_began_elsewhere_takes_its_name(tmp_path: Path, record: RunRecord) -> None:
@@ -242,8 +244,8 @@ def test_a_run_that_is_resumed_reads_what_its_start_has_found_in_its_record(
     again = RunRecord.create(tmp_path, "r2", BEGAN)
     again.append(returned("journal", state={"interrupted": True, "left": ["x" * 5000]}))
     answer = happen(again, "open")
-    assert (answer["record"], answer["run"]["interrupted"]) == (str(record.folder), True)
-    assert record.read().result("journal")["state"]["left"] == ["x" * 5000]
+    assert (answer["record"], answer["run"]["interrupted"]) == (str(record.folder / "start-2"), True)
+    assert RunRecord(answer["record"]).read().result("journal")["state"]["left"] == ["x" * 5000]
 
 
 def test_the_point_of_no_return_is_journaled_once(record: RunRecord, journal: Journal) -> None:

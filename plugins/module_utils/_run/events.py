@@ -195,7 +195,7 @@ def _report(work: _Work) -> None:
         planned = {**planned, **seen, "type": run.move.type, "from": run.move.source, "to": run.move.target}
     mark = "" if run.id is not None or run.check else _MARKS.get(run.outcome, "")
     names = [f"{mark}{run.move.type}-{run.move.target}", *([] if run.id is None else [run.id])]
-    page = work.record.folder.parents[1] / f"{'check-' if run.check else ''}{names[0]}.html"
+    page = work.record.reports / f"{'check-' if run.check else ''}{names[0]}.html"
     built = document("cutover", {**report_facts(run), "planned": planned}, time.time(), str(page))
     work.result.extra |= {"report": built.content, "lines": built.lines, "names": names}
 

@@ -16,7 +16,7 @@ __all__ = ["KINDS", "RunEvent"]
 
 #: The kinds of an event, with the keys of their data. A step's ``result`` is what its module returned.
 KINDS: Mapping[str, frozenset[str]] = {
-    # The playbook was started, for the first time or again.
+    # The playbook was started: the first event, and no other one.
     "began": frozenset({"move", "options", "check"}),
     "returned": frozenset({"step", "result"}),
     # The phase before it ends at the same time. Without a name, it only ends.

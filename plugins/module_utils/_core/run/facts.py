@@ -52,7 +52,7 @@ def report_facts(run: Run) -> dict[str, Any]:
                 "failure": hook.failure,
             }
             for hook in run.hooks
-            if hook.ended is not None and hook.began >= run.began
+            if hook.ended is not None
         ],
         "rereads": run.result("barrier").get("rereads"),
         "details": run.result("barrier").get("details") or [],

@@ -25,7 +25,7 @@ _NOTHING: Mapping[str, Any] = {}
 
 @dataclass(frozen=True)
 class PhaseTime:
-    """When a phase began and ended, in epoch seconds. Resumed runs have a phase several times."""
+    """When a phase began and ended, in epoch seconds."""
 
     name: str
     began: float
@@ -68,8 +68,7 @@ class Run:
 
     move: Move
     options: RunOptions
-    #: Epoch seconds when the playbook was started, first and last.
-    first_began: float
+    #: Epoch seconds when the playbook was started.
     began: float
     #: In check mode, nothing is changed.
     check: bool = False
@@ -80,6 +79,8 @@ class Run:
     #: The run's own probes of the cluster being left, oldest first.
     probed: tuple[Mapping[str, Any], ...] = ()
     times: tuple[PhaseTime, ...] = ()
+    #: Those of earlier starts of the same run, oldest first.
+    earlier: tuple[PhaseTime, ...] = ()
     hooks: tuple[HookTime, ...] = ()
     #: Why applications could not be stopped, and those of them that write, in a disaster.
     unstopped: tuple[str, ...] = ()
@@ -91,16 +92,19 @@ class Run:
     ended: float | None = None
 
     @classmethod
-    def of(cls, events: Iterable[RunEvent]) -> Run:
-        """The state after all events. Raises ValueError unless the first one is ``began``."""
+    def of(cls, events: Iterable[RunEvent], earlier: Iterable[Iterable[RunEvent]] = ()) -> Run:
+        """The state after all events of a start of the playbook. Raises ValueError unless the first one is ``began``.
+
+        ``earlier``: events of the starts of the same run before it, oldest first. Only their times still count.
+        """
         first, *rest = events
         if first.kind != "began":
             raise ValueError(f"the first event of a run is {first.kind}, wanted began")
-        run = cls(Move.of(first.data["move"]), RunOptions.of(first.data["options"]), first.at, first.at)
-        run = replace(run, check=bool(first.data["check"]))
+        data = first.data
+        run = cls(Move.of(data["move"]), RunOptions.of(data["options"]), first.at, bool(data["check"]))
         for event in rest:
             run = _APPLY[event.kind](run, event)
-        return run
+        return replace(run, earlier=tuple(time for start in earlier for time in cls.of(start).times))
 
     def attempt(self, step: str) -> Mapping[str, Any]:
         """The last result of a step, with ``failed`` and ``msg`` if it failed; empty: it did not run."""
@@ -283,8 +287,8 @@ class Run:
 
     @property
     def phases(self) -> list[PhaseTime]:
-        """The finished phases of this start of the playbook."""
-        return [time for time in self.times if time.ended is not None and time.began >= self.began]
+        """The finished phases."""
+        return [time for time in self.times if time.ended is not None]
 
     @property
     def opened_at(self) -> float | None:
@@ -295,7 +299,7 @@ class Run:
     def stopped_at(self, who: str) -> float | None:
         """Epoch seconds when the run began to stop the writes or the reads, in any of its starts that were here."""
         phase, _last = self.move.kind.standstill[who]
-        return next((time.began for time in self.times if time.name == phase), None)
+        return next((time.began for time in (*self.earlier, *self.times) if time.name == phase), None)
 
     @property
     def deadline(self) -> float | None:
@@ -306,12 +310,6 @@ class Run:
         limit = self.options.max_downtime
         started = float(self.journaled.get("started") or self.began)
         return None if self.passed or not limit else started + limit
-
-
-def _began(run: Run, event: RunEvent) -> Run:
-    """The playbook was started again. Results of the start before it are void, times and hooks are not."""
-    again = Run(Move.of(event.data["move"]), RunOptions.of(event.data["options"]), run.first_began, event.at)
-    return replace(again, check=bool(event.data["check"]), times=run.times, hooks=run.hooks)
 
 
 def _returned(run: Run, event: RunEvent) -> Run:
@@ -326,10 +324,7 @@ def _returned(run: Run, event: RunEvent) -> Run:
 
 
 def _phase(run: Run, event: RunEvent) -> Run:
-    """A phase in which an earlier start was interrupted has no end."""
-    times = tuple(
-        replace(time, ended=event.at) if time.ended is None and time.began >= run.began else time for time in run.times
-    )
+    times = tuple(time if time.ended is not None else replace(time, ended=event.at) for time in run.times)
     name = event.data["phase"]
     return replace(run, times=(*times, PhaseTime(name, event.at)) if name else times)
 
@@ -366,7 +361,6 @@ def _undo_failed(run: Run, event: RunEvent) -> Run:
 
 
 _APPLY: Mapping[str, Callable[[Run, RunEvent], Run]] = {
-    "began": _began,
     "returned": _returned,
     "phase": _phase,
     "hook_began": _hook_began,
