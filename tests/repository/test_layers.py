@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from pathlib import Path
 
 from repository import ROOT, files, nodes, require_none
 
 MODULE_UTILS = ROOT / "plugins" / "module_utils"
-# A package imports packages before it in this list, and none after it. A module in the list is a layer of its own: the
-# pure part of each engine, which the inventory reads, is below the code that connects to systems.
+# A package imports packages before it in this list, and none after it.
 LAYERS = [
     "_core",
     "_core.resources",
@@ -22,14 +20,11 @@ LAYERS = [
     "_core.checks",
     "_core.flows",
     "_core.run",
-    "_engines.inventory",
-    "_engines.finding",
-    "_engines.aiven.flow_fields",
-    "_engines.aiven.inventory",
-    "_engines.connect.inventory",
-    "_engines.srm.replication_lines",
-    "_engines.srm.inventory",
-    "_engines.strimzi.inventory",
+    "_core.engines",
+    "_core.engines.aiven",
+    "_core.engines.connect",
+    "_core.engines.srm",
+    "_core.engines.strimzi",
     "_core.inventory",
     "_core.discovery",
     "_core.reports",
@@ -62,9 +57,8 @@ OPENING = ("_engines", "opening.py")
 
 
 def layer(module: tuple[str, ...]) -> str:
-    """The layer of a module: its own, or that of its package."""
-    name = ".".join(module)
-    return name if name in LAYERS else ".".join(module if MODULE_UTILS.joinpath(*module).is_dir() else module[:-1])
+    """The layer of a module: its package."""
+    return ".".join(module if MODULE_UTILS.joinpath(*module).is_dir() else module[:-1])
 
 
 def imports() -> Iterator[tuple[str, str]]:
@@ -90,14 +84,10 @@ def test_every_package_is_a_layer() -> None:
     assert found == set(LAYERS)
 
 
-def test_the_pure_part_of_each_engine_is_a_layer_below_the_inventory() -> None:
-    pure = [".".join(path.relative_to(MODULE_UTILS).with_suffix("").parts) for path in engine_inventories()]
-    assert pure
-    assert all(LAYERS.index(name) < LAYERS.index("_core.inventory") for name in pure)
-
-
-def engine_inventories() -> list[Path]:
-    return sorted(MODULE_UTILS.glob("_engines/*/inventory.py"))
+def test_the_core_imports_nothing_but_the_core() -> None:
+    require_none(
+        sorted({f"{source} imports {target}" for source, target in imports() if source[:5] == "_core" != target[:5]})
+    )
 
 
 def test_a_package_imports_nothing_from_a_higher_layer() -> None:

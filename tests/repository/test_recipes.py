@@ -61,22 +61,26 @@ print(json.dumps([[row["name"], row["answer"], row["found"]] for row in rows]))
 """
 
 
-def test_an_engine_needs_its_folder_and_one_line(tmp_path: Path) -> None:
+def test_an_engine_needs_its_two_folders_and_one_line(tmp_path: Path) -> None:
     collection = CollectionCopy(tmp_path, "An engine")
-    shutil.copytree(TOY, collection.place(1, NAME="toy"), ignore=shutil.ignore_patterns("__pycache__"))
-    opening = collection.place(2)
+    for number, part in ((1, "inventory"), (2, "engine")):
+        place = collection.place(number, NAME="toy")
+        place.mkdir()
+        for name in ("__init__.py", f"{part}.py"):
+            shutil.copy(TOY / name, place / name)
+    opening = collection.place(3)
     before = collection.run(OPEN_THE_TOY)
-    # Without the second step it works on this host only.
+    # Without the third step it works on this host only.
     assert json.loads(before) == ["ToyEngine", ["aiven", "connect", "srm", "strimzi"], []]
     collection.insert(opening, "    from .srm import engine as srm\n", "    from .toy import engine as toy\n")
     collection.insert(opening, "    return aiven, connect, srm, strimzi", ", toy")
     name, packed, files = json.loads(collection.run(OPEN_THE_TOY))
     assert (name, packed) == ("ToyEngine", ["aiven", "connect", "srm", "strimzi", "toy"])
     assert "module_utils/_engines/toy/engine.py" in files
-    folder = f"{MODULE_UTILS}/_engines/toy"
     assert collection.changed() == [
+        *(f"{MODULE_UTILS}/_core/engines/toy/{name}.py" for name in ("__init__", "inventory")),
         f"{MODULE_UTILS}/_engines/opening.py",
-        *(f"{folder}/{name}.py" for name in ("__init__", "engine", "inventory")),
+        *(f"{MODULE_UTILS}/_engines/toy/{name}.py" for name in ("__init__", "engine")),
     ]
 
 

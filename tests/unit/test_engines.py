@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.engines.finding import engines
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import Engine
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.finding import engines
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.opening import packed
 from repository import ROOT, name, product, read, require_none
 
@@ -42,13 +42,14 @@ def own_file(path: Path) -> bool:
 def test_no_code_outside_the_engines_asks_which_engine_a_pair_has() -> None:
     names = "|".join(engines())
     asks = re.compile(
-        rf"""isinstance\([^)]*Engine\)|(Aiven|Connect|Srm|Strimzi)Engine|_engines\.({names})\b"""
+        rf"""isinstance\([^)]*Engine\)|(Aiven|Connect|Srm|Strimzi)Engine|engines\.({names})\b"""
         rf"""|engine\S*\s*[!=]=|engine\S*\s+(not\s+)?in\s*[(\[{{]"""
         rf"""|\.get\(["']({names})["']|\[["']({names})["']\]|kafka_dr_pair\.({names})\b"""
     )
     for text in ('if pair["engine"] == "srm":', "when: kafka_dr_pair.engine == 'srm'", 'cluster.get("srm")'):
         assert asks.search(text)
-    exempt = (ROOT / "plugins" / "module_utils" / "_engines", ROOT / "roles" / "lab")
+    utils = ROOT / "plugins" / "module_utils"
+    exempt = (utils / "_engines", utils / "_core" / "engines", ROOT / "roles" / "lab")
     checked = [path for path in product() if not own_file(path) and not any(map(path.is_relative_to, exempt))]
     assert PAIR / "options.py" in checked
     require_none(name(path) for path in checked if asks.search(read(path)))

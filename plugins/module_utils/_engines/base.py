@@ -29,6 +29,7 @@ from typing import Any, Protocol
 from .._connect.connector_client import ConnectorClient
 from .._core.changes import Outcome
 from .._core.discovery.observations import MirrorConnector
+from .._core.engines.inventory import Capabilities
 from .._core.errors import DrError
 from .._core.flows.goals import FlowGoal
 from .._core.flows.pair_spec import PairSpec
@@ -39,7 +40,6 @@ from .._core.resources.topics import DEFAULT_LARGEST_RECORD
 from .._core.waiting import Bounds
 from .._kafka.acls import AclStore
 from .._module import Result
-from .inventory import Capabilities
 
 __all__ = [
     "Engine",

@@ -13,10 +13,10 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 
+from .._core.engines.finding import DEFAULT
 from .._core.names import Naming
 from .._kafka.client import Kafka
 from .base import Engine
-from .finding import DEFAULT
 
 __all__ = ["open_engine", "packed"]
 

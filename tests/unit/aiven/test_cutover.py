@@ -13,6 +13,7 @@ import pytest
 from jinja2 import Environment
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.departure import judge_departure
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.engines.finding import engine_inventory, engines
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import naming_of
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replication_gates import PartitionFacts
@@ -20,7 +21,6 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partitio
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import PartState
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.finding import engine_inventory, engines
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.last_records import LastRecords
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.surviving_cluster import Survivor

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.engines.aiven.flow_fields import POLICY
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.goals import flow_goals
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.aiven.flow_fields import POLICY
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import SiteSettings
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.opening import open_engine
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result

@@ -18,6 +18,9 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.mirro
     wanted_config,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._connect.rest import Connector
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.engines.srm.replication_lines import (
+    unsafe_lines,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import ClusterSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.names import CONNECTORS, naming_of
@@ -27,7 +30,6 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resource
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base import unsafe_settings
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.connect.engine import ConnectEngine
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm.replication_lines import unsafe_lines
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.strimzi.site import Site
 
 FLOW = FlowSpec(ClusterSpec("P", "p:9092"), ClusterSpec("B", "b:9092"), ("Payments",), ("settlement",))

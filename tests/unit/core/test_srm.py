@@ -10,6 +10,11 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._cm.replication_config import REPLICATION_CONFIGS
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.engines.srm.replication_lines import (
+    flow_lines,
+    is_on,
+    of_flow,
+)
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.goals import flow_goals
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
@@ -23,11 +28,6 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm.p
     reverse_supported,
     srm_addressed,
     srm_preflight,
-)
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.srm.replication_lines import (
-    flow_lines,
-    is_on,
-    of_flow,
 )
 
 

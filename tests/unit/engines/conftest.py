@@ -11,12 +11,15 @@ from pathlib import Path
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils import _engines
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core import engines as inventories
 from ansible_collections.switchback.kafka_dr.tests.unit.engines.stages import STAGES, Stage
 
 
 @pytest.fixture(autouse=True)
 def third_engine(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_engines, "__path__", [*_engines.__path__, str(Path(__file__).parent / "third")])
+    """Its folder has both parts: what the inventory reads, and what connects to it."""
+    for package in (_engines, inventories):
+        monkeypatch.setattr(package, "__path__", [*package.__path__, str(Path(__file__).parent / "third")])
 
 
 @pytest.fixture

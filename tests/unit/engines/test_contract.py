@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.engines.finding import engine_inventory, engines
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.engines.inventory import Capabilities
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.goals import flow_goals
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
@@ -18,8 +20,6 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base 
     SiteSettings,
     StoredOffsets,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.finding import engine_inventory, engines
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.inventory import Capabilities
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.opening import open_engine
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_flows

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.engines.finding import engine_inventory, engines
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.engines.inventory import STEPS
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import variables
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.rehearsal import rehearsal_pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.plan import cutover_plan
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.finding import engine_inventory, engines
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.inventory import STEPS
 from ansible_collections.switchback.kafka_dr.tests.unit.engines.stages import Stage, derived
 
 EACH = pytest.mark.parametrize("name", [*engines(), "toy"])

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._engines.finding import DEFAULT, engine_inventory, inventories
+from ..engines.finding import DEFAULT, engine_inventory, inventories
 from ..errors import DrError
 from ..inventory.pair import derive_pair
 from ..names import Naming, naming_of

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._engines.finding import engine_inventory
+from ..engines.finding import engine_inventory
 from ..names import CONNECTORS, Naming, PrefixedNaming, flow_name, naming_of, offsets_topic
 from ..resources.connector_settings import PRODUCER, unsafe_settings
 from ..schema import Key, check_mapping, nearest

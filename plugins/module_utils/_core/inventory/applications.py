@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..._engines.finding import engine_inventory
+from ..engines.finding import engine_inventory
 from ..schema import nearest
 from .workloads import workload_means
 

@@ -13,9 +13,9 @@ from dataclasses import asdict
 from pathlib import PurePosixPath
 from typing import Any
 
-from ..._engines.finding import engine_inventory
 from ..checks.other_applications import OtherApplications, awaited_stops, other_applications
 from ..cutover_types import as_variables
+from ..engines.finding import engine_inventory
 from ..names import HEARTBEATS, Naming, naming_of, rehearsal_alias, rehearsal_separator, salvage_topic
 from ..resources.account_rights import ACCOUNTS, Place, grouped, rights_of
 from ..resources.acl import Acl, bans, client_acls

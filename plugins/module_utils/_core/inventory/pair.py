@@ -13,8 +13,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._engines.finding import DEFAULT, engine_inventory, engines, inventories
-from ..._engines.inventory import STEPS, Check, EngineInventory
+from ..engines.finding import DEFAULT, engine_inventory, engines, inventories
+from ..engines.inventory import STEPS, Check, EngineInventory
 from ..errors import DrError
 from ..names import CONNECTORS, JOURNAL_TOPIC, POLICIES, STATE_TOPIC, Naming, flow_name, is_internal, naming_of
 from ..redaction import without_forms

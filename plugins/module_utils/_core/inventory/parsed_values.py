@@ -17,8 +17,8 @@ from datetime import date, datetime
 from posixpath import normpath
 from typing import Any
 
-from ..._engines.finding import engine_inventory
 from ..checks.readiness import CHECKS
+from ..engines.finding import engine_inventory
 from ..errors import DrError
 from ..names import HEARTBEATS, STATE_TOPIC, Naming, is_internal, naming_of, salvage_topic
 from ..redaction import is_secret, without_login

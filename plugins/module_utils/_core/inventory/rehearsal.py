@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._engines.finding import engine_inventory
+from ..engines.finding import engine_inventory
 from ..errors import DrError
 from ..names import CONNECTORS, connector_name, flow_name, naming_of, rehearsal_alias, rehearsal_separator
 from ..security import librdkafka_properties

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from ..._engines.finding import engine_inventory
 from ..cutover_types import CUTOVER_TYPES, needs_source
+from ..engines.finding import engine_inventory
 from ..flows.goals import flow_goals
 from ..flows.pair_spec import PairSpec
 from ..inventory.layout import client_batches

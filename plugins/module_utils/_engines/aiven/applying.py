@@ -14,13 +14,13 @@ from typing import Any
 
 from ..._aiven.service import Aiven
 from ..._core.changes import Change, Differences, Outcome
+from ..._core.engines.aiven.flow_fields import GROUP_SYNC, POLICY, SILENT, kept_values, running_fields, service_changes
 from ..._core.errors import DrError
 from ..._core.flows.goals import ABSENT, RUNNING, STOPPED, FlowGoal
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.waiting import Bounds, wait_until
 from ..._module import Result
 from ..base import attempt, joined
-from .flow_fields import GROUP_SYNC, POLICY, SILENT, kept_values, running_fields, service_changes
 from .sites import Sites, require_working
 
 __all__ = ["apply_goals", "change_fields"]

@@ -23,6 +23,8 @@ from typing import Any
 
 from ..._core.changes import Outcome
 from ..._core.discovery.observations import MirrorConnector
+from ..._core.engines.aiven.flow_fields import GROUP_SYNC, filters, problems, sync_interval
+from ..._core.engines.aiven.inventory import CAPABILITIES
 from ..._core.errors import DrError, LockedOut, Unreachable
 from ..._core.flows.goals import FlowGoal
 from ..._core.flows.pair_spec import PairSpec
@@ -36,9 +38,7 @@ from ..._kafka.connect_offsets import ConnectOffsets
 from ..._module import Result
 from ..base import FlowState, PartState, SiteSettings, StoredOffsets, attempt, no_offsets
 from .applying import apply_goals, change_fields
-from .flow_fields import GROUP_SYNC, filters, problems, sync_interval
 from .group_sync import INTERVALS, Evidence, judge, read_evidence
-from .inventory import CAPABILITIES
 from .sites import Observed, Sites
 
 __all__ = ["AivenEngine", "open_engine"]

@@ -20,6 +20,7 @@ from ..._connect.rest import ConnectClient, Connector
 from ..._connect.validate import require_version
 from ..._core.changes import Change, Outcome
 from ..._core.discovery.observations import SETTINGS, MirrorConnector
+from ..._core.engines.connect.inventory import CAPABILITIES
 from ..._core.errors import DrError
 from ..._core.flows.goals import FlowGoal
 from ..._core.flows.pair_spec import ClusterSpec, PairSpec
@@ -33,7 +34,6 @@ from ..._kafka.client import Kafka
 from ..._module import Result
 from ..base import FlowState, PartState, SiteSettings
 from .applying import apply_goals
-from .inventory import CAPABILITIES
 from .offsets import ConnectStoredOffsets
 
 __all__ = ["ConnectEngine", "application_of", "open_engine"]

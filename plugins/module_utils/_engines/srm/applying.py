@@ -16,12 +16,12 @@ from ..._cm.config import Declared, reconcile_config
 from ..._cm.control import DesiredService, reconcile_service
 from ..._cm.replication_config import REPLICATION_CONFIGS
 from ..._cm.service import CmService
+from ..._core.engines.srm.replication_lines import flow_lines
 from ..._core.flows.goals import ABSENT, WRITABLE, FlowGoal
 from ..._core.flows.pair_spec import PairSpec
 from ..._core.waiting import Bounds
 from ..._module import Result
 from ..base import SiteSettings, attempt, joined
-from .replication_lines import flow_lines
 
 __all__ = ["apply_goals", "service_state"]
 

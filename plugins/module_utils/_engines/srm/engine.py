@@ -28,6 +28,8 @@ from ..._cm.service import CmService, open_service
 from ..._cm.shapes import Service
 from ..._core.changes import Change, Outcome
 from ..._core.discovery.observations import MirrorConnector
+from ..._core.engines.srm.inventory import CAPABILITIES
+from ..._core.engines.srm.replication_lines import is_on, sync_key, unsafe_lines
 from ..._core.errors import DrError
 from ..._core.flows.goals import FlowGoal
 from ..._core.flows.pair_spec import PairSpec
@@ -41,9 +43,7 @@ from ..._kafka.topics import delete
 from ..._module import Result
 from ..base import FlowState, PartState, SiteSettings, StoredOffsets, no_offsets
 from .applying import apply_goals
-from .inventory import CAPABILITIES
 from .preflight import REVERSE
-from .replication_lines import is_on, sync_key, unsafe_lines
 
 __all__ = ["SrmEngine", "open_engine"]
 

@@ -12,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..._cm.replication_config import REPLICATION_CONFIGS
+from ..._core.engines.srm.replication_lines import foreign_policy
 from ..._core.resources.connector_settings import as_text
-from .replication_lines import foreign_policy
 
 __all__ = [
     "DRIVER_TARGET",

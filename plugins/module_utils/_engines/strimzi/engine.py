@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from ..._core.changes import Outcome
+from ..._core.engines.strimzi.inventory import CAPABILITIES
 from ..._core.errors import DrError
 from ..._core.flows.goals import FlowGoal
 from ..._core.flows.pair_spec import PairSpec
@@ -33,7 +34,6 @@ from ..connect.engine import ConnectEngine, application_of
 from ..connect.offsets import ConnectStoredOffsets
 from .changing import OPERATOR_SECONDS
 from .client import StrimziClient
-from .inventory import CAPABILITIES
 from .site import Site, old_operator
 from .stored_offsets import OffsetReader
 

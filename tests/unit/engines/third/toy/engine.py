@@ -13,6 +13,7 @@ from typing import Any
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.changes import Change, Outcome
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.discovery.observations import MirrorConnector
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.engines.toy.inventory import CAPABILITIES
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.goals import RUNNING, FlowGoal
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
@@ -27,8 +28,6 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.base 
     joined,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
-
-from .inventory import CAPABILITIES
 
 ABSENT, STOPPED = "absent", "stopped"
 

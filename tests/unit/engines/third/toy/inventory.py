@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import Key
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._engines.inventory import (
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.engines.inventory import (
     Capabilities,
     Check,
     EngineInventory,
     Refusals,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.schema import Key
 
 CAPABILITIES = Capabilities(
     offset_syncs_on_source=False,

@@ -15,8 +15,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..._core.flows.pair_spec import PairSpec
-from ..._core.resources.topic_filters import Filter, filters_of
+from ...flows.pair_spec import PairSpec
+from ...resources.topic_filters import Filter, filters_of
 
 __all__ = [
     "EXACTLY_ONCE",

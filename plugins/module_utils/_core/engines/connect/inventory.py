@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._core.schema import Key, check_mapping, check_url, one_line
+from ...schema import Key, check_mapping, check_url, one_line
 from ..inventory import Capabilities, Check, EngineInventory, Refusals
 
 __all__ = ["CAPABILITIES", "INVENTORY"]

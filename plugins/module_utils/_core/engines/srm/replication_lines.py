@@ -14,9 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ..._core.flows.goals import ABSENT, RUNNING, STOPPED, FlowGoal
-from ..._core.flows.pair_spec import PairSpec
-from ..._core.resources.connector_settings import CONVERTERS, ISOLATION, PRODUCER, as_text, left_open, unsafe_settings
+from ...flows.goals import ABSENT, RUNNING, STOPPED, FlowGoal
+from ...flows.pair_spec import PairSpec
+from ...resources.connector_settings import CONVERTERS, ISOLATION, PRODUCER, as_text, left_open, unsafe_settings
 
 __all__ = [
     "OWN",

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._core.resources.kubernetes_api import API_KEYS, api_problems, name_problems
-from ..._core.schema import Key, nearest
+from ...resources.kubernetes_api import API_KEYS, api_problems, name_problems
+from ...schema import Key, nearest
 from ..inventory import Capabilities, Check, EngineInventory, Refusals
 
 __all__ = ["CAPABILITIES", "INVENTORY"]

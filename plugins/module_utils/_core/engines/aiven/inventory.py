@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._core.resources.connector_settings import FLOW_SETTINGS
-from ..._core.resources.topic_filters import excluded_by_default
-from ..._core.schema import Key, check_mapping, check_url, nearest
+from ...resources.connector_settings import FLOW_SETTINGS
+from ...resources.topic_filters import excluded_by_default
+from ...schema import Key, check_mapping, check_url, nearest
 from ..inventory import Capabilities, Check, EngineInventory, Refusals
 from .flow_fields import SETTINGS, as_field
 

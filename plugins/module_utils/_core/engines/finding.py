@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 from pkgutil import iter_modules
 
 from .inventory import EngineInventory
@@ -22,13 +21,12 @@ DEFAULT = "connect"
 
 
 def engines() -> tuple[str, ...]:
-    """Names of the engines: the packages with a module ``engine``.
+    """Names of the engines: the packages beside this module.
 
     Also inside the zip archive that Ansible sends to a remote host, which has no folders to search.
     """
     package = sys.modules[__name__.rpartition(".")[0]]
-    names = {module.name for module in iter_modules(package.__path__) if module.ispkg}
-    return tuple(sorted(name for name in names if find_spec(f".{name}.engine", package.__name__)))
+    return tuple(sorted(module.name for module in iter_modules(package.__path__) if module.ispkg))
 
 
 def engine_inventory(name: str) -> EngineInventory:

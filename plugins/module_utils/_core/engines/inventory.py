@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from .._core.resources.connector_settings import unsafe_settings
-from .._core.schema import Key
+from ..resources.connector_settings import unsafe_settings
+from ..schema import Key
 
 __all__ = ["STEPS", "Capabilities", "Check", "EngineInventory", "Refusals"]
 

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..._core.names import naming_of
-from ..._core.resources.connector_settings import FLOW_SETTINGS, OPTIONS
-from ..._core.resources.topic_filters import excluded_by_default
-from ..._core.schema import Key, check_mapping, check_url, nearest
+from ...names import naming_of
+from ...resources.connector_settings import FLOW_SETTINGS, OPTIONS
+from ...resources.topic_filters import excluded_by_default
+from ...schema import Key, check_mapping, check_url, nearest
 from ..inventory import Capabilities, Check, EngineInventory, Refusals
 from .replication_lines import OWN
 
