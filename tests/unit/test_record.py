@@ -14,6 +14,7 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils import _record
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pair_spec import PairSpec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.run.events import RunEvent
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
@@ -96,7 +97,9 @@ def test_a_full_disk_does_not_prevent_the_undo(record: RunRecord, monkeypatch: p
     failed = {"task": "Stop", "message": "no", "error": {}}
     answer = run_module(dr_run, {"event": "failed", "pair": PAIR, "record": str(record.folder), "data": failed})
     assert (answer["run"]["id"], answer["run"]["passed"], answer["run"]["failed"]) == ("r1", False, True)
-    assert "No space left" in str(answer["warnings"])
+    asked = events.EventRequest("failed", PairSpec.of(PAIR), record.folder, data=failed)
+    assert "No space left" in events.happened(asked).warnings[0]
+    assert record.read().failure is None
     phase = {"event": "phase", "pair": PAIR, "record": str(record.folder), "data": {"phase": "drain"}}
     assert run_module(dr_run, phase)["error"]["code"] == "no_report"
 
