@@ -61,8 +61,7 @@ class RunRecord:
 
     def read(self, *more: RunEvent) -> Run:
         """Return the run after all events, and ``more``. Raises ``no_record`` if there is no complete record."""
-        earlier = [list(map(record._whole, record._events())) for record in self._earlier()]
-        return Run.of([*map(self._whole, self._events()), *more], earlier)
+        return Run.of([*map(self._whole, self._events()), *more], filter(None, map(_readable, self._earlier())))
 
     def append(self, event: RunEvent) -> None:
         """Append an event. Raises ``no_report`` if it cannot be written."""
@@ -137,6 +136,14 @@ class RunRecord:
     def _write(self, events: list[RunEvent]) -> None:
         kept = {"version": _VERSION, "events": [event.as_dict() for event in events]}
         _put(self.folder / _NAME, json.dumps(kept, indent=1, default=str) + "\n")
+
+
+def _readable(record: RunRecord) -> list[RunEvent] | None:
+    """The events of an earlier start; None: they cannot be read. Only the report needs them, so the run goes on."""
+    try:
+        return [record._whole(event) for event in record._events()]
+    except DrError:
+        return None
 
 
 def run_of(params: Mapping[str, Any]) -> Run | None:

@@ -76,7 +76,6 @@ _NEEDED_FAST = (
     "dr_run",
     "dr_standstill_info",
     "dr_status_info",
-    "kafka_group",
 )
 # Values of a result that the module has not masked itself: it has not ended as a module does.
 _RAW = ("module_stdout", "module_stderr", "exception")

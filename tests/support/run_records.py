@@ -25,7 +25,7 @@ PAIR: dict[str, Any] = {
 
 def move(kind: str = "cutoff", **more: Any) -> dict[str, Any]:
     """A move of one application, as ``Move.of`` parses it."""
-    api = {"name": "api", "role": "producer", "principal": None, "group": None}
+    api = {"name": "api", "role": "producer", "principal": None}
     alone = {"pair": "B-P", "bootstrap": {"P": "p:1", "B": "b:1"}, "applications": [api]}
     return {**alone, "type": kind, "source": "P", "target": "B", **more}
 

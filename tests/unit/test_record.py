@@ -37,6 +37,10 @@ def returned(step: str, **result: Any) -> RunEvent:
     return RunEvent("returned", 1.0, {"step": step, "result": result})
 
 
+def opened(generation: int) -> RunEvent:
+    return returned("opened", run_id="r1", state={"run": {"id": "r1", "resumed": generation}})
+
+
 def test_a_run_has_a_folder_with_its_events(tmp_path: Path, record: RunRecord) -> None:
     assert record.folder == tmp_path / "runs" / "r1"
     record.append(returned("drain", stopped=True))
@@ -100,6 +104,8 @@ def test_a_full_disk_does_not_prevent_the_undo(record: RunRecord, monkeypatch: p
     asked = events.EventRequest("failed", PairSpec.of(PAIR), record.folder, data=failed)
     assert "No space left" in events.happened(asked).warnings[0]
     assert record.read().failure is None
+    advice = run_module(dr_run, {"event": "advise", "pair": PAIR, "record": str(record.folder)})["text"]
+    assert advice.startswith("Stopped in 'unknown': The record of the run could not be written")
     phase = {"event": "phase", "pair": PAIR, "record": str(record.folder), "data": {"phase": "drain"}}
     assert run_module(dr_run, phase)["error"]["code"] == "no_report"
 
@@ -136,6 +142,7 @@ def test_a_failure_that_repeats_a_password_is_recorded_without_it(record: RunRec
 
 def test_each_start_of_a_run_has_a_folder_of_its_own(tmp_path: Path, record: RunRecord) -> None:
     """R31: a controller that was overtaken must not reach the run of the one that has overtaken it."""
+    record.append(opened(0))
     record.append(RunEvent("phase", 5.0, {"phase": "stop_producers"}))
     starts = [RunRecord.create(tmp_path, name, BEGAN) for name in ("r2", "r3")]
     starts[0].append(returned("forecast", details=["x" * 5000]))
@@ -146,9 +153,23 @@ def test_each_start_of_a_run_has_a_folder_of_its_own(tmp_path: Path, record: Run
     assert joined[0].read().result("forecast") == {"details": ["x" * 5000]}
     assert [one.reports for one in (record, *joined)] == [tmp_path] * 3
     record.append(RunEvent("failed", 6.0, {"task": "t", "message": "m", "error": {}}))
+    joined[0].append(opened(1))
     joined[0].append(RunEvent("phase", 7.0, {"phase": "stop_consumers"}))
+    joined[1].append(opened(2))
     last = joined[1].read()
     assert (last.failure, last.stopped_at("writes"), last.stopped_at("reads")) == (None, 5.0, 7.0)
+
+
+def test_an_earlier_start_that_cannot_be_read_stops_nothing_and_makes_its_times_unknown(
+    tmp_path: Path, record: RunRecord
+) -> None:
+    record.append(opened(0))
+    again = RunRecord.create(tmp_path, "r2", BEGAN).named("r1")
+    again.append(opened(1))
+    again.append(RunEvent("phase", 7.0, {"phase": "stop_producers"}))
+    assert again.read().stopped_at("writes") == 7.0
+    (record.folder / "run.json").unlink()
+    assert again.read().stopped_at("writes") is None
 
 
 def test_a_run_that_began_elsewhere_takes_its_name(tmp_path: Path, record: RunRecord) -> None:

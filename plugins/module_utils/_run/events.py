@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from .._core.reports.documents import document
 from .._core.run.events import RunEvent
 from .._core.run.facts import report_facts, task_facts
 from .._core.run.move import Move
-from .._core.run.run import Run
+from .._core.run.run import Failure, Run
 from .._module import Result
 from .._pair.journal.events import new_run_id, note
 from .._pair.journal.guard import Guard, Held
@@ -174,7 +174,12 @@ def _advise(work: _Work) -> None:
             _prove(work)
         except DrError as error:
             work.returned("ownership", {"failed": True, "msg": error.sentence(), "error": error.as_dict()})
-    work.text = stopped_text(report_facts(work.run), run.move.run_on)
+    run = work.run
+    if run.failure is None:
+        run = replace(
+            run, failure=Failure("unknown", "The record of the run could not be written, so why is not known.")
+        )
+    work.text = stopped_text(report_facts(run), run.move.run_on)
 
 
 def _prove(work: _Work) -> None:
@@ -213,7 +218,7 @@ def _open(work: _Work) -> None:
         "to": move.target,
         "policy": move.policy,
         "drop": list(move.drop),
-        "options": {"lower": run.options.lower, "group_lag": run.options.group_lag},
+        "options": run.options.repeated,
         "replaces_passed_run": bool(judgement.get("replaces_passed_run")),
         # A stopped consumer is assigned nothing, and this event is older than the first stop.
         "reads": judgement.get("reads") or {},

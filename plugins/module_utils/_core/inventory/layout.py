@@ -76,7 +76,7 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **pair,
         "spec": pair_option(pair),
-        "moved": _moved(pair, others, engine.capabilities.stop_provable),
+        "moved": _moved(pair, others),
         "types": as_variables(),
         "live_flows": {alias: _live_flows(pair, alias) for alias in pair["clusters"]},
         "stop_provable": engine.capabilities.stop_provable,
@@ -99,20 +99,17 @@ def laid_out(pair: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _moved(pair: Mapping[str, Any], others: OtherApplications, stop_provable: bool) -> dict[str, Any]:
+def _moved(pair: Mapping[str, Any], others: OtherApplications) -> dict[str, Any]:
     return {
         "pair": pair["name"],
         "policy": pair["policy"],
         "bootstrap": {alias: cluster["bootstrap_servers"] for alias, cluster in pair["clusters"].items()},
-        "applications": [
-            {key: client.get(key) for key in ("name", "role", "principal", "group")} for client in pair["clients"]
-        ],
+        "applications": [{key: client.get(key) for key in ("name", "role", "principal")} for client in pair["clients"]],
         "other_applications": others.as_dict(),
         "drop": list(pair["drop"]),
         "run_on": pair["run_on"],
         "rehearsal": "rehearsal" in pair,
         "one_flow_at_a_time": naming_of(pair["policy"]).one_flow_at_a_time,
-        "stop_provable": stop_provable,
     }
 
 

@@ -8,7 +8,6 @@ Private to this collection: may change in any release.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from ..journal.runs import resume_command, take_back_command
@@ -27,7 +26,7 @@ def report_facts(run: Run) -> dict[str, Any]:
         "to": move.target,
         "run": run.id,
         "drop": list(move.drop),
-        "options": {"lower": run.options.lower, "group_lag": run.options.group_lag},
+        "options": run.options.repeated,
         "outcome": run.outcome,
         "passed": run.passed,
         "turned": run.passed_at,
@@ -108,7 +107,7 @@ def _going_on(run: Run) -> dict[str, Any]:
         "from": move.source,
         "to": move.target,
         "drop": list(move.drop),
-        "options": {"lower": run.options.lower, "group_lag": run.options.group_lag},
+        "options": run.options.repeated,
     }
     stopped = {who: at for who in move.kind.standstill if (at := run.stopped_at(who)) is not None}
     undo = "" if run.passed else take_back_command(journaled, move.run_on)
@@ -117,14 +116,12 @@ def _going_on(run: Run) -> dict[str, Any]:
 
 def task_facts(run: Run) -> dict[str, Any]:
     """What the tasks of the roles decide by. Small, because it travels through Ansible."""
-    opened: Mapping[str, Any] = run.result("opened")
     judgement = run.judgement or {}
     return {
         "id": run.id,
         "owner": _owner(run),
         "resumed": run.resumed,
         "seeded": "seeded" in (run.journaled.get("phases") or {}),
-        "on_higher": opened.get("on_higher") or "",
         "passed": run.passed,
         "already": run.already,
         "problems": list(judgement.get("problems") or []),
@@ -143,7 +140,6 @@ def task_facts(run: Run) -> dict[str, Any]:
         "commits_seen": run.result("drain").get("commits_seen"),
         "idle_groups": run.result("status").get("idle_groups"),
         "rescues": run.rescues,
-        "responds": run.responds,
         "writing": [dict(one) for one in run.unstopped_writers],
         "had_left": run.had_left,
         "failed": run.failure is not None,

@@ -27,17 +27,11 @@ class Application:
     role: str
     #: The principal that it writes with; None: not declared, so no fence can name it.
     principal: str | None = None
-    group: str | None = None
 
     @property
     def writes(self) -> bool:
         """Whether it writes to topics of the pair."""
         return self.role != "consumer"
-
-    @property
-    def reads(self) -> bool:
-        """Whether it reads with a consumer group."""
-        return self.role != "producer"
 
 
 @dataclass(frozen=True)
@@ -54,6 +48,11 @@ class RunOptions:
     wait_for_applications: float = 0.0
     rescue_timeout: float = 30.0
     although_healthy: bool = False
+
+    @property
+    def repeated(self) -> dict[str, str]:
+        """Those that the command which starts the run again repeats."""
+        return {"lower": self.lower, "group_lag": self.group_lag}
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> RunOptions:
@@ -93,8 +92,6 @@ class Move:
     rehearsal: bool = False
     #: Only the flow from the cluster with the applications runs, as with the policy identity.
     one_flow_at_a_time: bool = False
-    #: Whether the engine can prove that a connector has stopped.
-    stop_provable: bool = True
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Move:
@@ -112,7 +109,6 @@ class Move:
             given.get("run_on") or "localhost",
             bool(given.get("rehearsal")),
             bool(given.get("one_flow_at_a_time")),
-            bool(given.get("stop_provable", True)),
         )
 
     def as_dict(self) -> dict[str, Any]:
@@ -131,11 +127,6 @@ class Move:
         A disaster needs the surviving one only.
         """
         return tuple(sorted(self.bootstrap)) if self.kind.needs_source else (self.target,)
-
-    @property
-    def flow(self) -> str:
-        """The flow toward the cluster being entered."""
-        return f"{self.source}->{self.target}"
 
     @property
     def writers(self) -> tuple[Application, ...]:

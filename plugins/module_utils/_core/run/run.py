@@ -15,7 +15,7 @@ from typing import Any
 from .events import RunEvent
 from .move import Move, RunOptions
 
-__all__ = ["HookTime", "PhaseTime", "Run"]
+__all__ = ["Failure", "HookTime", "PhaseTime", "Run"]
 
 # Of a fence, what the report shows. The rest of the result are the options of the module.
 _FENCE = ("fenced", "proven", "reason", "failed", "msg", "error", "ends")
@@ -79,8 +79,8 @@ class Run:
     #: The run's own probes of the cluster being left, oldest first.
     probed: tuple[Mapping[str, Any], ...] = ()
     times: tuple[PhaseTime, ...] = ()
-    #: Those of earlier starts of the same run, oldest first.
-    earlier: tuple[PhaseTime, ...] = ()
+    #: Those of all earlier starts of the same run, oldest first; None: a start is missing, so they are not known.
+    earlier: tuple[PhaseTime, ...] | None = None
     hooks: tuple[HookTime, ...] = ()
     #: Why applications could not be stopped, and those of them that write, in a disaster.
     unstopped: tuple[str, ...] = ()
@@ -95,7 +95,8 @@ class Run:
     def of(cls, events: Iterable[RunEvent], earlier: Iterable[Iterable[RunEvent]] = ()) -> Run:
         """The state after all events of a start of the playbook. Raises ValueError unless the first one is ``began``.
 
-        ``earlier``: events of the starts of the same run before it, oldest first. Only their times still count.
+        ``earlier``: events of the starts of the same run before it, oldest first. Only their times still count, and
+        only if none is missing, because another controller may have stopped applications in that one.
         """
         first, *rest = events
         if first.kind != "began":
@@ -104,7 +105,11 @@ class Run:
         run = cls(Move.of(data["move"]), RunOptions.of(data["options"]), first.at, bool(data["check"]))
         for event in rest:
             run = _APPLY[event.kind](run, event)
-        return replace(run, earlier=tuple(time for start in earlier for time in cls.of(start).times))
+        starts = [cls.of(start) for start in earlier]
+        # Each start that takes a run over counts its holder up by one.
+        if [start.generation for start in (*starts, run)] != list(range(len(starts) + 1)):
+            return run
+        return replace(run, earlier=tuple(time for start in starts for time in start.times))
 
     def attempt(self, step: str) -> Mapping[str, Any]:
         """The last result of a step, with ``failed`` and ``msg`` if it failed; empty: it did not run."""
@@ -203,11 +208,6 @@ class Run:
         return [*(self.attempt("foreseen").get("probes") or ()), *self.probed]
 
     @property
-    def responds(self) -> bool:
-        """Whether the last probe found that the cluster being left responds."""
-        return bool(self.probes) and bool(self.probes[-1].get("answers"))
-
-    @property
     def rescues(self) -> bool:
         """Whether the run may still replicate from a lost cluster: a broker that responds may serve reads.
 
@@ -297,9 +297,10 @@ class Run:
         return moment
 
     def stopped_at(self, who: str) -> float | None:
-        """Epoch seconds when the run began to stop the writes or the reads, in any of its starts that were here."""
+        """Epoch seconds when the run first began to stop the writes or the reads; None: it did not, or not known."""
         phase, _last = self.move.kind.standstill[who]
-        return next((time.began for time in (*self.earlier, *self.times) if time.name == phase), None)
+        times = () if self.earlier is None else (*self.earlier, *self.times)
+        return next((time.began for time in times if time.name == phase), None)
 
     @property
     def deadline(self) -> float | None:
