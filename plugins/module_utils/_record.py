@@ -27,14 +27,15 @@ from ._core.run.events import RunEvent
 from ._core.run.run import Run
 from ._files import write_whole
 
-__all__ = ["RunRecord", "run_of"]
+__all__ = ["FILE_MODE", "FOLDER_MODE", "PAGE", "RUNS", "RunRecord", "run_of"]
 
+#: The folder of all runs, in that of the reports; the page of a run, in its folder.
+RUNS, PAGE = "runs", "page.html"
+FILE_MODE, FOLDER_MODE = 0o640, 0o750
 _VERSION = 1
-_NAME, _RUNS, _START = "run.json", "runs", "start-"
+_NAME, _START = "run.json", "start-"
 # Characters of a result that stand in run.json itself.
 _SHORT = 4_000
-_MODE = 0o640
-_FOLDER_MODE = 0o750
 
 
 class RunRecord:
@@ -46,18 +47,43 @@ class RunRecord:
     @classmethod
     def create(cls, reports: Path, run_id: str, began: Mapping[str, Any]) -> RunRecord:
         """Make the folder of a run below ``reports``, with its first event. Raises ``no_report`` if that fails."""
-        record = cls(reports / _RUNS / run_id)
+        record = cls(reports / RUNS / run_id)
         try:
-            record.folder.mkdir(mode=_FOLDER_MODE, parents=True)
+            record.folder.mkdir(mode=FOLDER_MODE, parents=True)
         except OSError as error:
             raise _unwritable(error) from error
         record._write([RunEvent("began", time.time(), began)])
         return record
 
+    @classmethod
+    def of(cls, reports: Path, run_id: str) -> RunRecord | None:
+        """The record of the newest start of a run; None: it was not started here."""
+        found = cls(reports / RUNS / run_id)
+        if not found.folder.exists():
+            return None
+        while not found.newest:
+            found = cls(found.whole / f"{_START}{found._number + 1}")
+        return found
+
     @property
     def reports(self) -> Path:
         """The folder of the reports that it is in."""
-        return next(parent.parent for parent in self.folder.parents if parent.name == _RUNS)
+        return next(parent.parent for parent in self.folder.parents if parent.name == RUNS)
+
+    @property
+    def whole(self) -> Path:
+        """The folder of all starts of the run."""
+        return self.folder if self.folder.parent.name == RUNS else self.folder.parent
+
+    @property
+    def newest(self) -> bool:
+        """Whether no later start has taken the run over."""
+        return not (self.whole / f"{_START}{self._number + 1}").exists()
+
+    @property
+    def _number(self) -> int:
+        """1 for the first start."""
+        return int(self.folder.name.removeprefix(_START)) if self.folder != self.whole else 1
 
     def read(self, *more: RunEvent) -> Run:
         """Return the run after all events, and ``more``. Raises ``no_record`` if there is no complete record."""
@@ -73,6 +99,7 @@ class RunRecord:
         """Return the record under the id that the run has in the journal.
 
         Each start has a folder of its own: a controller that was frozen may wake up and append to its own events only.
+        If the folder of the run is not writable, because it is another user's, the record keeps its own.
         """
         if self.folder.name == run_id:
             return self
@@ -80,19 +107,22 @@ class RunRecord:
         wanted = first if not first.exists() else first / f"{_START}{2 + sum(1 for _one in first.glob(f'{_START}*'))}"
         try:
             self.folder.rename(wanted)
-        except OSError as error:
-            raise _unwritable(error) from error
+        except OSError:
+            return self
         return RunRecord(wanted)
+
+    def show(self, page: str) -> None:
+        """Write the page of the run, unless it has been taken over. Raises ``no_report``."""
+        if self.newest:
+            _put(self.whole / PAGE, page)
 
     # ---- files
 
     def _earlier(self) -> list[RunRecord]:
         """Records of the earlier starts of the run."""
-        number = self.folder.name.removeprefix(_START)
-        if number == self.folder.name:
+        if self._number == 1:
             return []
-        names = ["", *(f"{_START}{one}" for one in range(2, int(number)))]
-        return [RunRecord(self.folder.parent / name) for name in names]
+        return [RunRecord(self.whole / name) for name in ("", *(f"{_START}{one}" for one in range(2, self._number)))]
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -179,7 +209,7 @@ class _Beside(Mapping[str, Any]):
 
 def _put(path: Path, text: str) -> None:
     try:
-        write_whole(path, text, _MODE)
+        write_whole(path, text, FILE_MODE)
     except OSError as error:
         raise _unwritable(error) from error
 

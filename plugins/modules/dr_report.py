@@ -11,22 +11,27 @@ module: dr_report
 short_description: Build the report of a playbook and write it as JSON and as a page (internal step)
 version_added: 1.0.0
 description:
-  - C(roles/report/tasks/main.yml) and the roles C(replication), C(rehearsal), C(salvage) and C(verify) call this module
-    on the controller.
+  - C(roles/cutover/tasks/report.yml) and the roles C(replication), C(rehearsal), C(salvage) and C(verify) call this
+    module on the controller.
   - Builds the report of O(kind) from O(facts) and writes it under each of O(names). It writes each file completely or
     not at all.
   - Also writes an HTML page for the reports of a cutover, of a rehearsal and of readiness, and for the plan of a check
     run. A page needs neither scripts nor a network. A file with the same content stays unchanged.
-  - A report never counts as a change. In check mode, the file names start with C(check-), so that the report of the
-    last real run stays.
+  - The report of a cutover goes into the folder of its run. The list of all runs, C(index.html) and C(index.json), and
+    the links C(latest) and C(latest-move) follow.
+  - A report never counts as a change. In check mode, the names of other files start with C(check-), so that the
+    report of the last real run stays.
 extends_documentation_fragment:
   - switchback.kafka_dr.attributes
   - switchback.kafka_dr.internal
 options:
   kind:
-    description: Kind of the report. With V(finished), O(facts) are the report.
+    description:
+      - Kind of the report. With V(finished), O(facts) are the report.
+      - With V(run), O(facts) are what M(switchback.kafka_dr.dr_run) returned as C(made), its C(report), and C(last),
+        whether no event of the run follows. Then its files become read-only, and the report has their SHA-256.
     type: str
-    choices: [rehearsal, readiness, status, checkpoint, changes, finished]
+    choices: [run, rehearsal, readiness, status, checkpoint, changes, finished]
     required: true
   facts:
     description: What the roles of this collection observed. The keys depend on O(kind).
@@ -62,10 +67,10 @@ author:
 """
 
 EXAMPLES = r"""
-- name: Write the report of a run under the name of its kind and under its own name
+- name: Write the report of an audit
   switchback.kafka_dr.dr_report:
     folder: /var/lib/kafka_dr/reports
-    names: [cutoff-B, 20261126T091500Z-4f2a1c]
+    names: [audit]
     kind: finished
     facts: {verdict: PROVEN}
 """
@@ -92,17 +97,18 @@ paths:
   returned: always
   type: list
   elements: str
-  sample: [/var/lib/kafka_dr/reports/cutoff-B.json]
+  sample: [/var/lib/kafka_dr/reports/audit.json]
 pages:
   description: Absolute paths of the HTML pages. Empty for a kind that has none.
   returned: always
   type: list
   elements: str
-  sample: [/var/lib/kafka_dr/reports/cutoff-B.html]
+  sample: [/var/lib/kafka_dr/reports/readiness.html]
 """
 
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -113,12 +119,13 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.page import page
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._files import is_as_wanted, write_whole
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._run.publish import publish
 
 _MODE = 0o640
 _METRICS_MODE = 0o644
 SPEC = ArgumentSpec(
     {
-        "kind": {"type": "str", "choices": list(KINDS), "required": True},
+        "kind": {"type": "str", "choices": ["run", *KINDS], "required": True},
         "facts": {"type": "dict", "required": True},
         "folder": {"type": "path", "required": True},
         "names": {"type": "list", "elements": "str", "default": []},
@@ -130,6 +137,8 @@ SPEC = ArgumentSpec(
 def work(module: AnsibleModule) -> Result:
     """Build the report and write it. Also returns a report that cannot be written."""
     params = module.params
+    if params["kind"] == "run":
+        return _run(Path(params["folder"]).resolve(), params["facts"])
     prefix = "check-" if module.check_mode else ""
     names = [f"{prefix}{name}" for name in params["names"]]
     folder = Path(params["folder"]).resolve()
@@ -145,6 +154,24 @@ def work(module: AnsibleModule) -> Result:
     return result
 
 
+def _run(folder: Path, made: Mapping[str, Any]) -> Result:
+    """The report of a cutover."""
+    result = Result(extra={"report": dict(made["report"]), "lines": [], "note": {}, "paths": [], "pages": []})
+    try:
+        written = publish(folder, made)
+    except OSError as error:
+        result.failure = _unwritable(error)
+        return result
+    result.warnings = written.pop("warnings")
+    result.extra |= written
+    return result
+
+
+def _unwritable(error: OSError) -> DrError:
+    hint = "Check that kafka_dr_report_dir on the controller has space and is writable. Then start again."
+    return DrError("no_report", f"The report could not be written: {error}.", hint)
+
+
 def _write_report(folder: Path, names: list[str], content: dict[str, Any]) -> dict[str, list[str]]:
     paths, pages = ([folder / f"{name}.{kind}" for name in names] for kind in ("json", "html"))
     try:
@@ -154,8 +181,7 @@ def _write_report(folder: Path, names: list[str], content: dict[str, Any]) -> di
         made = page(content)
         _write(pages, made, _MODE)
     except OSError as error:
-        hint = "Check that kafka_dr_report_dir on the controller has space and is writable. Then start again."
-        raise DrError("no_report", f"The report could not be written: {error}.", hint) from error
+        raise _unwritable(error) from error
     return {"paths": [str(path) for path in paths], "pages": [str(path) for path in pages if made]}
 
 

@@ -11,8 +11,8 @@ module: dr_run
 short_description: Record what happens in a run, and decide what follows (internal step)
 version_added: 1.0.0
 description:
-  - C(roles/cutover/tasks/main.yml), C(roles/cutover/tasks/move.yml) and C(roles/report/tasks/main.yml) call this module
-    between the steps of a run.
+  - C(roles/cutover/tasks/main.yml), C(roles/cutover/tasks/move.yml) and C(roles/cutover/tasks/report.yml) call this
+    module between the steps of a run.
   - Appends an event to the record of the run, and for some events to the journal of the pair. What the run is like then
     follows from its events.
 extends_documentation_fragment:
@@ -30,11 +30,13 @@ options:
       - V(open), V(arrived) and V(advise) return RV(text) for the operator, and so does a hook that failed.
       - V(phase) begins a phase or ends the last one, V(hook_began) and V(hook_ended) are about hooks, V(not_stopped) is
         an application that could not be stopped, V(failed) and V(undo_failed) are failures, V(restarted) is that an
-        undo has started the applications, V(audited) has the result of the audit, and V(ended) is the end.
-      - V(report) builds the report.
+        undo has started the applications, and V(audited) has the result of the audit.
+      - V(report) builds the report. If it is the final one, the run has ended. V(amend) builds that of a run that has
+        ended, with the result of a later audit.
     type: str
     choices:
       - begin
+      - amend
       - judge
       - open
       - take_over
@@ -48,19 +50,18 @@ options:
       - report
       - hook_ended
       - undo_failed
+      - audited
       - phase
       - hook_began
       - not_stopped
       - failed
       - restarted
-      - audited
-      - ended
     required: true
   record:
     description: Folder of the run's record, as V(begin) returned it.
     type: path
   reports:
-    description: Folder of the reports, for V(begin).
+    description: Folder of the reports, for V(begin) and V(amend).
     type: path
   data:
     description: Facts of the event. The keys depend on O(event).
@@ -129,12 +130,15 @@ lines:
   type: list
   elements: str
   sample: []
-names:
-  description: File names of the report, without an extension.
+made:
+  description:
+    - Where the report belongs. C(folder) is the folder of the run in C(runs), C(start) that of this start within it,
+      and empty for the first one. C(newest) is false if another controller has taken the run over. C(rehearsal) is true
+      for the move of a rehearsal.
+    - With O(event=amend), null if the report stays as it is.
   returned: for O(event=report)
-  type: list
-  elements: str
-  sample: [cutoff-B, 20261126T091500Z-4f2a1c]
+  type: dict
+  sample: {folder: 20261126T091500Z-4f2a1c, start: start-2, newest: true, rehearsal: false}
 changes:
   description: The event that was appended to the journal.
   returned: always
@@ -154,7 +158,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._run.events im
 
 SPEC = ArgumentSpec(
     {
-        "event": {"type": "str", "choices": ["begin", *EVENTS], "required": True},
+        "event": {"type": "str", "choices": ["begin", "amend", *EVENTS], "required": True},
         "record": {"type": "path"},
         "reports": {"type": "path"},
         "data": {"type": "dict", "default": {}},

@@ -147,8 +147,10 @@ def work(module: AnsibleModule) -> Result:
     folder = Path(params["folder"]).resolve()
     name = f"support-{params['pair']}-{time.strftime('%Y%m%dT%H%M%SZ', now)}"
     try:
-        newest = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
-        reports = {path.name: path.read_text(encoding="utf-8", errors="replace") for path in newest[:REPORTS]}
+        found = [*folder.glob("*.json"), *folder.glob("runs/*/report.json")]
+        newest = sorted(found, key=lambda path: path.stat().st_mtime, reverse=True)
+        texts_of = ((path, path.read_text(encoding="utf-8", errors="replace")) for path in newest[:REPORTS])
+        reports = {str(path.relative_to(folder)): text for path, text in texts_of}
         stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", now)
         left_out = max(0, len(newest) - REPORTS)
         texts = bundle(params["pair"], stamp, params["variables"], params["observations"], reports, left_out)

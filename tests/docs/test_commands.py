@@ -30,6 +30,7 @@ import yaml
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.inventory.pair import RUN_VARIABLES, variables
 from awx_project import configuration
 from installed import ROOT, Site, files, held, tarball
+from run_records import reports_of
 
 # Bounds for hangs, also on a machine with other work.
 pytestmark = pytest.mark.timeout(900)
@@ -78,6 +79,8 @@ UNDER_LOAD = [
 # When they are stopped.
 WITHOUT_LOAD = [
     "python roles/lab/files/lab status --dir build/lab",
+    "cd REPORTS/latest-move && python3 -c 'import json;"
+    ' [print(sum, "*" + name) for name, sum in json.load(open("report.json"))["files"].items()]\' | sha256sum --check',
     "ansible-playbook switchback.kafka_dr.enable -i INVENTORY -e kafka_dr_confirm=P --check --diff",
     "ansible-playbook switchback.kafka_dr.status -i INVENTORY",
     "ansible-playbook switchback.kafka_dr.reverse_checkpoint -i INVENTORY -e kafka_dr_confirm=B",
@@ -95,7 +98,7 @@ MAKE = {
     *(f"tests/support/{name}.sh" for name in ("common", "java", "link", "venv")),
 }
 # Placeholders for values of the reader, and their values here.
-OWN = {"INVENTORY": "build/lab/inventory", "NAME": "kafka_topic"}
+OWN = {"INVENTORY": "build/lab/inventory", "REPORTS": "build/lab/reports", "NAME": "kafka_topic"}
 IN_THE_BLOCK = "a playbook of the block, run there with its own options"
 ELSEWHERE = "tests/playbooks runs it"
 ITSELF = "a target of its own, minutes to hours"
@@ -424,9 +427,7 @@ def lab(site: Site, installed: Path) -> Iterator[Path]:
 
 @pytest.mark.timeout(3000)
 def test_the_block_of_the_quick_start_moves_the_applications_and_brings_them_home(lab: Path) -> None:
-    outcomes = {
-        name: json.loads((lab / "reports" / f"{name}.json").read_text())["outcome"] for name in ("cutoff-B", "cutoff-P")
-    }
+    outcomes = {name: report["outcome"] for name, report in reports_of(lab / "reports").items()}
     assert outcomes == {"cutoff-B": "completed", "cutoff-P": "completed"}
     assert json.loads((lab / "reports" / "audit.json").read_text())["verdict"] == "PROVEN"
 

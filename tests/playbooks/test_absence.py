@@ -125,7 +125,7 @@ def test_an_accepted_group_stays_and_an_instance_that_comes_back_is_found(pair: 
         done = pair.playbook("failover_cutoff", {"kafka_dr_confirm": "B", "kafka_dr_to": "B", **accepted}, expect=None)
         pair.wait(pid.exists, 30, "the instance is a member")
     os.kill(int(pid.read_text()), signal.SIGKILL)
-    report = json.loads((pair.reports / "cutoff-B.json").read_text())
+    report = pair.report("cutoff", "B")
     assert (done["rc"] != 0, report["outcome"], report["verdict"]) == (True, "completed", "REFUTED"), report["checks"]
     left = check(report, "departure")
     assert left["verdict"] == "REFUTED"

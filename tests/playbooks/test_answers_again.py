@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Iterator
@@ -44,7 +43,7 @@ def test_an_undone_disaster_does_not_claim_that_the_applications_work(pair: Scen
     lab.pause("P", "broker")
     try:
         stopped = pair.playbook("failover_disaster", {"kafka_dr_confirm": "B", "kafka_dr_hooks": [fails]}, expect=2)
-        report = json.loads((pair.reports / "disaster-B.json").read_text())
+        report = pair.report("disaster", "B")
     finally:
         lab.resume("P", "broker")
     assert report["outcome"] == "undone", report["failure"]
@@ -63,7 +62,7 @@ def test_the_last_look_at_a_lost_cluster_decides(pair: Scenario) -> None:
         lab.resume("P", "broker")
     output = " ".join(stopped["output"].split())
     assert AGAIN in output
-    report = json.loads((pair.reports / "disaster-B.json").read_text())
+    report = pair.report("disaster", "B")
     assert report["outcome"] == "undone", report["failure"]
     assert "applications were started on P again, which responds" in report["headline"]
     # At the start it was lost, before the point of no return and at the undo it responded.

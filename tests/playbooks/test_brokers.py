@@ -149,8 +149,7 @@ def playbook_of(pair: Scenario, kind: str = "cutoff") -> tuple[str, str, dict[st
 
 
 def report_of(pair: Scenario, to: str, kind: str = "cutoff") -> dict[str, Any]:
-    found: dict[str, Any] = json.loads((pair.reports / f"{kind}-{to}.json").read_text())
-    return found
+    return pair.report(kind, to)
 
 
 def moved(pair: Scenario, kind: str = "cutoff") -> dict[str, Any]:

@@ -16,6 +16,7 @@ import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds, wait_until
 from installed import ROOT, Site
+from run_records import reports_of
 
 pytestmark = pytest.mark.timeout(900)
 
@@ -28,8 +29,10 @@ def test_the_playbook_demo_of_the_tarball_proves_it_without_the_checkout(tmp_pat
     finally:
         site.run("ansible-playbook switchback.kafka_dr.lab_down -e lab_dir=./lab")
     lab = site.work / "lab"
+    reports = reports_of(lab / "reports")
+    assert set(reports) == {"cutoff-B", "cutoff-P"}
     for alias in ("B", "P"):
-        report = json.loads((lab / "reports" / f"cutoff-{alias}.json").read_text())
+        report = reports[f"cutoff-{alias}"]
         assert report["headline"] == f"MOVED to {alias}"
         assert (report["verdict"], report["evidence"]["text"]) == ("PROVEN", "PROVEN"), report["checks"]
     counted = json.loads((lab / "check.json").read_text())

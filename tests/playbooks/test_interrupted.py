@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import shlex
 import signal
 import subprocess
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -40,9 +42,14 @@ def moved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scenario]:
         yield pair
 
 
-def files(pair: Scenario) -> dict[str, bytes]:
-    """The report of the move to B."""
-    return {name: (pair.reports / name).read_bytes() for name in ("cutoff-B.json", "cutoff-B.html")}
+def files(pair: Scenario) -> dict[Path, bytes]:
+    """The files of the latest move."""
+    folder = (pair.reports / "latest-move").resolve()
+    return {path: path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def unchanged(before: dict[Path, bytes]) -> bool:
+    return all(path.read_bytes() == content for path, content in before.items())
 
 
 def written(pair: Scenario, name: str) -> dict[str, Any]:
@@ -55,12 +62,20 @@ def test_a_refused_run_and_an_idle_run_leave_the_report_of_the_move(moved: Scena
     for forgotten in ({}, {"kafka_dr_confirm": "P"}):
         moved.playbook("failover_cutoff", forgotten, expect=2)
         assert files(moved) == before
-        report = written(moved, "refused-cutoff-B")
+        report = moved.report("cutoff", "B")
         assert (report["outcome"], report["run"]) == ("failed", None)
     assert moved.playbook("failover_cutoff", TO_B)["changed"] == 0
     assert files(moved) == before
-    assert written(moved, "idle-cutoff-B")["outcome"] == "already_there"
-    assert json.loads(before["cutoff-B.json"])["outcome"] == "completed"
+    assert moved.report("cutoff", "B")["outcome"] == "already_there"
+    latest = moved.report("cutoff", "B", "latest-move")
+    assert latest["outcome"] == "completed"
+    folder = moved.reports / "runs" / latest["run"]
+    sealed = {str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest() for path in before}
+    assert sealed.pop("report.json")
+    assert latest["files"] == sealed
+    assert {path.stat().st_mode & 0o777 for path in before} == {0o440}
+    outcomes = [row["outcome"] for row in written(moved, "index")["runs"]]
+    assert outcomes == ["already_there", "failed", "failed", "completed"]
 
 
 def interrupt(pair: Scenario, trigger: str, number: signal.Signals, **variables: Any) -> str:
@@ -103,16 +118,21 @@ def test_an_interruption_in_the_audit_leaves_the_report_of_the_move(moved: Scena
     before = files(moved)
     output = interrupt(moved, ": Compare both clusters record by record]", signal.SIGINT, kafka_dr_audit=True)
     assert "MOVED to P" not in output
-    report = written(moved, "cutoff-P")
+    report = moved.report("cutoff", "P", "latest-move")
     assert (report["outcome"], report["audit"]) == ("completed", None)
-    assert written(moved, report["run"]) == report
     (records,) = (check for check in report["checks"] if check["name"] == "records")
     assert records["verdict"] == "UNKNOWN"
     shown = moved.playbook("status")["output"]
     assert "applications live on P" in shown
     assert "INTERRUPTED" not in shown
-    assert files(moved) == before
+    assert unchanged(before)
     moved.traffic(300)
+    moved.playbook("verify", expect=None)
+    amended = moved.report("cutoff", "P", "latest-move")
+    (records,) = (check for check in amended["checks"] if check["name"] == "records")
+    assert (amended["run"], records["verdict"]) == (report["run"], written(moved, "audit")["verdict"])
+    assert amended["files"]
+    assert unchanged(before)
     moved.stop()
     counted = totals(moved.check())
     assert (counted["lost"], counted["processed_twice"]) == (0, 0)

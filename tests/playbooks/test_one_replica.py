@@ -74,7 +74,7 @@ def test_a_move_waits_for_a_partition_without_a_leader(pair: Scenario, to: str, 
     rc, output = disturbed(pair, beginning(phase), name, variables, freeze)
     assert rc == 0, output[-3000:]
     assert frozen, f"the phase {phase} began"
-    report = json.loads((pair.reports / f"cutoff-{to}.json").read_text())
+    report = pair.report("cutoff", to)
     verdicts = {check["name"]: check["verdict"] for check in report["checks"]}
     assert report["outcome"] == "completed", report
     assert {verdicts[name] for name in ("drained", "committed_offsets", "first_write", "groups")} == {"PROVEN"}, report

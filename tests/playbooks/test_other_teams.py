@@ -158,7 +158,7 @@ def test_applications_at_work_are_named_and_nothing_moves(pair: Scenario) -> Non
     assert "(applications_running)" in text
     assert all(name in text for name in ('"settlement"', '"fraud"', "Payments", "Nothing was changed"))
     assert refused["changed"] == 0
-    report = json.loads((pair.reports / "refused-cutoff-B.json").read_text())
+    report = pair.report("cutoff", "B")
     assert (report["outcome"], report["run"]) == ("failed", None)
     after = snapshot(pair.folder, groups)
     assert after["B"]["connectors"] == before["B"]["connectors"]
@@ -172,7 +172,7 @@ def test_a_team_that_does_not_stop_its_application_is_named_and_the_run_undone(p
     assert "Other teams: stop these applications on P now" in text
     assert "Payments" in text
     assert "Other teams may start their applications on P again" in text
-    report = json.loads((pair.reports / "cutoff-B.json").read_text())
+    report = pair.report("cutoff", "B")
     assert (report["outcome"], report["point_of_no_return"]) == ("undone", None)
     pair.traffic(200)
 

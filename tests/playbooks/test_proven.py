@@ -98,7 +98,7 @@ def moved_beside(pair: Scenario, playbook: str, to: str, foreign: dict[str, Any]
 
     rc, output = disturbed(pair, beginning("settled"), playbook, {"kafka_dr_confirm": to, **AUDITED}, interfere)
     assert rc == 0, output[-2000:]
-    return written(pair, f"cutoff-{to}")
+    return pair.report("cutoff", to)
 
 
 def test_a_move_is_proven_as_a_whole(pair: Scenario) -> None:
@@ -128,7 +128,7 @@ def test_a_record_of_another_producer_is_never_proven(pair: Scenario) -> None:
             pair, beginning("flows"), "failover_continuous", variables, lambda _run: write(pair, "P", **foreign)
         )
         assert rc == 0, output[-2000:]
-        report = written(pair, "continuous-B")
+        report = pair.report("continuous", "B")
         assert (checks(report)["fence"], report["verdict"]) == ("REFUTED", "REFUTED"), report["checks"]
         assert "after the fence was closed: P Payments-0: 1 offsets" in reason(report, "fence")
         return

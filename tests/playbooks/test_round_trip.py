@@ -155,7 +155,7 @@ def test_ten_round_trips_in_a_row_leave_exactly_the_written_records(enabled: Sce
 def test_repeating_a_finished_cutover_changes_nothing(enabled: Scenario) -> None:
     done = enabled.playbook("failback", {"kafka_dr_confirm": "P"})
     assert done["changed"] == 0
-    report = json.loads((enabled.reports / "idle-cutoff-P.json").read_text())
+    report = enabled.report("cutoff", "P")
     assert (report["outcome"], report["verdict"]) == ("already_there", "PROVEN")
 
 
@@ -203,7 +203,7 @@ def test_a_flow_that_cannot_be_drained_stops_the_run_and_everything_is_undone(
         done = enabled.playbook("failover_cutoff", {**accepted, **bound}, expect=2)
     finally:
         producer.abort_transaction(30)
-    report = json.loads((enabled.reports / "cutoff-B.json").read_text())
+    report = enabled.report("cutoff", "B")
     assert report["outcome"] == "undone"
     message = report["failure"]["message"]
     # On a slow machine the stops alone may take so long.
@@ -327,7 +327,7 @@ def test_a_hook_that_fails_before_the_point_of_no_return_undoes_the_run(enabled:
         {"name": "another type", "when": "before", "phase": "run", "types": ["disaster"], "command": report_command},
     ]
     variables = {"kafka_dr_confirm": "B", "kafka_dr_hooks": hooks}
-    last = enabled.reports / "cutoff-B.json"
+    last = enabled.reports / "latest-move" / "report.json"
     before = last.read_bytes() if last.exists() else None
     checked = enabled.playbook("failover_cutoff", variables, ("--check",))
     assert "hook before start: slow, at most 2 s" in checked["output"]
@@ -338,7 +338,7 @@ def test_a_hook_that_fails_before_the_point_of_no_return_undoes_the_run(enabled:
     enabled.start()
     enabled.traffic(500)
     done = enabled.playbook("failover_cutoff", variables, expect=2)
-    report = json.loads((enabled.reports / "cutoff-B.json").read_text())
+    report = enabled.report("cutoff", "B")
     assert report["outcome"] == "undone"
     assert "The hook dead before start failed" in report["failure"]["message"]
     assert "a host is unreachable" in report["failure"]["message"]
@@ -370,7 +370,7 @@ def test_hooks_around_a_successful_move(enabled: Scenario, tmp_path: Path) -> No
     ]
     out = enabled.move("failover_cutoff", "B", kafka_dr_hooks=around)
     assert hook_log.read_text().split("\n") == ["before run", "before start", "after start", "after run", ""]
-    assert [hook["name"] for hook in out["hooks"]] == ["before run", "before start", "after start"]
+    assert [hook["name"] for hook in out["hooks"]] == ["before run", "before start", "after start", "after run"]
     assert enabled.playbook("failover_cutoff", {"kafka_dr_confirm": "B", "kafka_dr_hooks": around})["changed"] == 0
     enabled.move("failback", "P")
     harmless(enabled)
@@ -390,7 +390,7 @@ def test_disable_only_removes_the_flows(enabled: Scenario) -> None:
 
 def _plan_of_the_check_run(enabled: Scenario, output: str) -> None:
     """Write a report of its own, and show the planned changes."""
-    report = json.loads((enabled.reports / "check-cutoff-B.json").read_text())
+    report = enabled.report("cutoff", "B")
     assert report["outcome"] == "checked"
     plan = report["plan"]
     producers = [step for step in plan["clients"] if step["role"] == "producer"]
@@ -402,5 +402,5 @@ def _plan_of_the_check_run(enabled: Scenario, output: str) -> None:
     assert {row["group"] for row in plan["committed_offsets"]} == {"settlement", "fraud"}
     assert all(row["offset"] is not None for row in plan["committed_offsets"])
     assert f"would stop {producers[0]['client']} (producer) on {producers[0]['host']}" in " ".join(output.split())
-    page = (enabled.reports / "check-cutoff-B.html").read_text()
+    page = (enabled.reports / "latest" / "page.html").read_text()
     assert "What would be done" in page

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tarfile
 import threading
 import time
@@ -173,11 +174,21 @@ def test_no_password_is_outside_its_own_file(secured: Scenario, lab: Lab, seen: 
     about = bundle(secured)
     assert (snapshot(secured.folder, ["settlement"]), observations(lab)) == before
     assert about["missing"] == {}
-    packed = {"P/journal.json", "B/connectors.json", "B/offsets.json", "status.json", "reports/cutoff-B.json"}
+    packed = {"P/journal.json", "B/connectors.json", "B/offsets.json", "status.json"}
     assert packed <= set(about["files"])
+    assert any(re.fullmatch(r"reports/runs/\w+-\w+/report\.json", name) for name in about["files"])
     assert leaking_files(lab) == []
     names = {path.name for path in secured.folder.rglob("*") if path.is_file()}
-    written = {"cutoff-B.json", "cutoff-B.html", "audit.json", "rehearsal.json", "readiness.html", "kafka_dr.prom"}
+    written = {
+        "report.json",
+        "page.html",
+        "run.json",
+        "index.html",
+        "audit.json",
+        "rehearsal.json",
+        "readiness.html",
+        "kafka_dr.prom",
+    }
     assert written <= names
     for alias in ("P", "B"):
         reported = worker(lab, alias).call("GET", "/connectors", query="?expand=info&expand=status")

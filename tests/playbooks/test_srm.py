@@ -273,7 +273,7 @@ def test_a_failed_restart_is_reported_with_its_reason_and_the_same_run_resumes_l
         pair.playbook("failover_continuous", {"kafka_dr_confirm": "B"}, expect=2)
     finally:
         Site(pair, "B").behave()
-    report = json.loads((pair.reports / "continuous-B.json").read_text())
+    report = pair.report("continuous", "B")
     assert report["failure"]["error"]["code"] == "cm_command_failed"
     assert report["outcome"] == "undo_failed"
     reports = [pair.move("failover_continuous", "B"), pair.move("failback", "P")]

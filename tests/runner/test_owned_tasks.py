@@ -26,7 +26,7 @@ STATE = {
     "cutover_moment": "start",
     "cutover_type": "cutoff",
     "cutover_to": "B",
-    "report_result": {"report": {"verdict": "UNKNOWN"}},
+    "cutover_report": {"report": {"verdict": "UNKNOWN"}},
 }
 
 
@@ -59,9 +59,9 @@ def played(folder: Path, tasks: list[dict[str, Any]], **facts: Any) -> tuple[int
             {"ansible.builtin.fail": {"msg": "STOPPED"}},
         ],
         "always": [
-            event("report"),
+            event("report", data={"final": ended, "planned": {}}),
             {"ansible.builtin.debug": {"msg": f"REPORTED {{{{ {failures} }}}}"}},
-            *([event("ended"), run_it] if ended else []),
+            *([run_it] if ended else []),
         ],
     }
     plays = [

@@ -135,7 +135,7 @@ class Acceptance:
         outcome = {key: moved["artifacts"].get(f"kafka_dr_{key}") for key in ("outcome", "verdict")}
         if outcome != {"outcome": "completed", "verdict": self.verdict}:
             raise AcceptanceError(f"{move} passed on {outcome}, wanted completed and {self.verdict}")
-        self._same(moved, f"cutoff-{to}", {f"kafka_dr_{key}": key for key in ("outcome", "verdict", "run")})
+        self._same(moved, "latest-move/report", {f"kafka_dr_{key}": key for key in ("outcome", "verdict", "run")})
         status = self.client.call("GET", f"jobs/{jobs[f'{self.name} status']}/")["artifacts"]
         if status != {"kafka_dr_verdict": "PROVEN", "kafka_dr_active": to}:
             raise AcceptanceError(f"status passed on {status}, wanted PROVEN and {to}")

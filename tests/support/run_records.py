@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +29,12 @@ def move(kind: str = "cutoff", **more: Any) -> dict[str, Any]:
     api = {"name": "api", "role": "producer", "principal": None}
     alone = {"pair": "B-P", "bootstrap": {"P": "p:1", "B": "b:1"}, "applications": [api]}
     return {**alone, "type": kind, "source": "P", "target": "B", **more}
+
+
+def reports_of(folder: Path) -> dict[str, dict[str, Any]]:
+    """The reports of runs in a folder of reports by type and alias, such as ``cutoff-B``, of each the newest one."""
+    found = [json.loads(path.read_text()) for path in folder.glob("runs/*/report.json")]
+    return {f"{one['type']}-{one['to']}": one for one in sorted(found, key=lambda one: str(one["began"]))}
 
 
 def begun(reports: Path, kind: str = "cutoff", steps: Mapping[str, Mapping[str, Any]] | None = None) -> RunRecord:

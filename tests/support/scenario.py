@@ -159,9 +159,12 @@ class Scenario:
         return process.returncode
 
     def _real_reports(self) -> dict[str, bytes]:
-        """The reports of real runs and their pages, by name."""
+        """The reports of real runs and their pages, by path."""
         files = [path for ext in ("json", "html") for path in self.reports.glob(f"*.{ext}")]
-        return {path.name: path.read_bytes() for path in files if not path.name.startswith("check-")}
+        latest = self.reports / "latest-move"
+        files += [latest / "report.json", latest / "page.html"] if latest.exists() else []
+        checks = ("check-", "index.")
+        return {str(path): path.read_bytes() for path in files if not path.name.startswith(checks)}
 
     def plan(self, name: str) -> dict[str, list[dict[str, Any]]]:
         """The changes that the last check run showed, by kind. Its page must exist as well."""
@@ -219,11 +222,11 @@ class Scenario:
         report["playbook_s"] = round(done["seconds"], 1)
         return report
 
-    def report(self, kind: str, to: str) -> dict[str, Any]:
-        """The newest report of a cutover. One that never began, or had nothing to do, has a name of its own."""
-        paths = [self.reports / f"{mark}{kind}-{to}.json" for mark in ("", "refused-", "idle-")]
-        newest = max((path for path in paths if path.exists()), key=lambda path: path.stat().st_mtime_ns)
-        report: dict[str, Any] = json.loads(newest.read_text())
+    def report(self, kind: str, to: str, link: str = "latest") -> dict[str, Any]:
+        """The newest report of a cutover; with ``latest-move`` the newest one of a run that was opened."""
+        report: dict[str, Any] = json.loads((self.reports / link / "report.json").read_text())
+        if (report["type"], report["to"]) != (kind, to):
+            raise ScenarioError(f"the newest report is of {report['type']} to {report['to']}, wanted {kind} to {to}")
         return report
 
     def verify(self) -> dict[str, Any]:

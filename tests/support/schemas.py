@@ -38,8 +38,8 @@ def faults(document: dict[str, Any]) -> list[str]:
 
 def require_valid(folder: Path, since: float) -> None:
     """Validate every report in ``folder`` that was written since (epoch seconds)."""
-    for path in sorted(folder.glob("*.json")):
+    for path in sorted((*folder.glob("*.json"), *folder.glob("runs/*/report.json"))):
         if path.stat().st_mtime >= since:
             found = faults(json.loads(path.read_text()))
             if found:
-                raise AssertionError(f"{path.name} breaks its schema: {'; '.join(found[:5])}")
+                raise AssertionError(f"{path.relative_to(folder)} breaks its schema: {'; '.join(found[:5])}")

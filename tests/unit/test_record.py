@@ -178,6 +178,18 @@ def test_a_run_that_began_elsewhere_takes_its_name(tmp_path: Path, record: RunRe
     assert moved.read().move.pair == "B-P"
 
 
+def test_a_run_in_the_folder_of_another_user_goes_on_in_a_folder_of_its_own(
+    record: RunRecord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(_path: Path, _target: Path) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    record.append(opened(0))
+    again = RunRecord.create(tmp_path, "r2", BEGAN)
+    monkeypatch.setattr(Path, "rename", refused)
+    assert again.named("r1").folder == tmp_path / "runs" / "r2"
+
+
 ROWS = [{"group": "g", "committed_offsets": [{"topic": "T", "partition": 0, "offset": 7, "own": 5, "metadata": "m"}]}]
 
 
@@ -284,10 +296,10 @@ def test_an_event_needs_a_record() -> None:
     assert run_module(dr_run, {"event": "phase", "pair": PAIR, "data": {"phase": "x"}})["error"]["code"] == "bad_option"
 
 
-def test_the_report_of_a_run_that_never_began_has_a_name_of_its_own(record: RunRecord) -> None:
+def test_the_report_of_a_run_that_never_began_belongs_into_its_folder(record: RunRecord) -> None:
     failed = happen(record, "failed", task="t", message="m", error={})
     assert failed["run"]["outcome"] == "failed"
     answer = happen(record, "report")
-    assert answer["names"] == ["refused-cutoff-B"]
+    assert answer["made"] == {"folder": "r1", "start": "", "newest": True, "rehearsal": False}
     assert answer["report"]["failure"]["task"] == "t"
     assert json.dumps(answer["lines"])

@@ -20,23 +20,23 @@ from .._core.flows.pair_spec import PairSpec
 from .._core.journal.ownership import Claim
 from .._core.reports.advice import begun_text, judge, stopped_text
 from .._core.reports.cutover import arrival_text
-from .._core.reports.documents import document
+from .._core.reports.documents import audit_result, document
+from .._core.reports.page_run import run_page
 from .._core.run.events import RunEvent
 from .._core.run.facts import report_facts, task_facts
 from .._core.run.move import Move
 from .._core.run.run import Failure, Run
+from .._core.verdict import UNKNOWN
 from .._module import Result
 from .._pair.journal.events import new_run_id, note
 from .._pair.journal.guard import Guard, Held
 from .._pair.journal.request import JournalRequest
-from .._record import RunRecord
+from .._record import PAGE, RunRecord
 
 __all__ = ["EVENTS", "EventRequest", "happened"]
 
-# Prefixes of report names: a run that never began must not replace the report of the last one that did.
-_MARKS = {"failed": "refused-", "already_there": "idle-"}
 # A run must be undone even if the controller's disk is full, so these are then kept by this task only.
-_MAY_BE_LOST = ("failed", "restarted", "undo_failed", "undone", "hook_ended", "not_stopped")
+_MAY_BE_LOST = ("failed", "restarted", "undo_failed", "undone", "hook_ended", "not_stopped", "ended")
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,15 @@ class _Work:
         self.record = self.record.named(str(self.run.id))
         self.run = self.record.read()
 
+    def show(self) -> None:
+        """Write the page of a run that has not ended, for people who watch it."""
+        if self.run.id is None or self.run.ended is not None:
+            return
+        try:
+            self.record.show(run_page(self.run, time.time()))
+        except DrError as error:
+            self.warnings.append(error.sentence())
+
     def returned(self, step: str, result: Mapping[str, Any]) -> None:
         """Append the result of a step."""
         self.append("returned", step=step, result=result)
@@ -106,6 +115,8 @@ def happened(request: EventRequest) -> Result:
     """Record the event, and return what the tasks decide by. Also returns that if the event could not be journaled."""
     if request.event == "begin":
         return _begin(request)
+    if request.event == "amend":
+        return _amend(request)
     if request.record is None:
         raise DrError(
             "bad_option", f'The event "{request.event}" needs the option record.', "Pass the folder of begin."
@@ -117,6 +128,7 @@ def happened(request: EventRequest) -> Result:
         EVENTS[request.event](work)
     except DrError as error:
         failure = error
+    work.show()
     extra = {"run": task_facts(work.run), "record": str(work.record.folder), "text": work.text, **work.result.extra}
     return Result(work.result.outcomes, extra, work.result.requests, work.warnings + work.result.warnings, failure)
 
@@ -132,6 +144,32 @@ def _begin(request: EventRequest) -> Result:
         raise DrError("bad_option", 'The event "begin" needs the option reports.', "Pass kafka_dr_report_dir.")
     record = RunRecord.create(request.reports, new_run_id(), began)
     return Result(extra={"run": task_facts(record.read()), "record": str(record.folder), "text": ""})
+
+
+def _amend(request: EventRequest) -> Result:
+    """Add a later audit to the report of a move that has none. ``data``: ``run``, and ``result``, of ``dr_audit``.
+
+    Nothing happens without a record of that run here, because another controller may have moved the applications.
+    """
+    if request.reports is None:
+        raise DrError("bad_option", 'The event "amend" needs the option reports.', "Pass kafka_dr_report_dir.")
+    record = RunRecord.of(request.reports, str(request.data["run"]))
+    try:
+        run = None if record is None else record.read()
+    except DrError as error:
+        return Result(
+            extra={"made": None}, warnings=[f"The report of the last move stays as it is. {error.sentence()}"]
+        )
+    if record is None or run is None or run.outcome != "completed" or _compared(run):
+        return Result(extra={"made": None})
+    work = _Work(request, record, run)
+    _audited(work)
+    _report(work)
+    return Result(extra=work.result.extra, warnings=work.warnings)
+
+
+def _compared(run: Run) -> bool:
+    return (run.audit or {}).get("verdict", UNKNOWN) != UNKNOWN
 
 
 # ---- what is decided
@@ -192,17 +230,21 @@ def _prove(work: _Work) -> None:
 
 
 def _report(work: _Work) -> None:
-    """Build the report. ``data``: ``planned``, facts of the plan in check mode."""
-    run, planned = work.run, work.request.data.get("planned") or {}
+    """Build the report. ``data``: ``final``, whether the run has ended; ``planned``, facts of the plan, if any."""
+    data = work.request.data
+    if data.get("final") and work.run.ended is None:
+        work.append("ended")
+    run, planned = work.run, data.get("planned")
     if planned:
         seen = {"status": run.result("status").get("status") or {}, "forecast": dict(run.result("forecast"))}
         seen |= {"survey": dict(run.survey or {}), "durations": run.result("journal").get("durations") or {}}
         planned = {**planned, **seen, "type": run.move.type, "from": run.move.source, "to": run.move.target}
-    mark = "" if run.id is not None or run.check else _MARKS.get(run.outcome, "")
-    names = [f"{mark}{run.move.type}-{run.move.target}", *([] if run.id is None else [run.id])]
-    page = work.record.reports / f"{'check-' if run.check else ''}{names[0]}.html"
-    built = document("cutover", {**report_facts(run), "planned": planned}, time.time(), str(page))
-    work.result.extra |= {"report": built.content, "lines": built.lines, "names": names}
+    record = work.record
+    ended = run.ended or time.time()
+    built = document("cutover", {**report_facts(run), "planned": planned}, ended, str(record.whole / PAGE))
+    start = "" if record.folder == record.whole else record.folder.name
+    made = {"folder": record.whole.name, "start": start, "newest": record.newest, "rehearsal": run.move.rehearsal}
+    work.result.extra |= {"report": built.content, "lines": built.lines, "made": made}
 
 
 # ---- the journal
@@ -298,6 +340,11 @@ def _hook_ended(work: _Work) -> None:
         work.text = f"The hook {hook.name} {hook.when} {hook.moment} failed: {hook.failure}"
 
 
+def _audited(work: _Work) -> None:
+    """``data``: the ``result`` of ``dr_audit``."""
+    work.append("audited", audit=audit_result(work.request.data["result"]))
+
+
 def _undo_failed(work: _Work) -> None:
     """``data``: also ``task`` if the undo is the whole playbook."""
     work.append("undo_failed", **work.request.data)
@@ -327,6 +374,7 @@ EVENTS: Mapping[str, Callable[[_Work], None]] = {
     "report": _report,
     "hook_ended": _hook_ended,
     "undo_failed": _undo_failed,
+    "audited": _audited,
     **{
         kind: _recorded(kind)
         for kind in (
@@ -335,8 +383,6 @@ EVENTS: Mapping[str, Callable[[_Work], None]] = {
             "not_stopped",
             "failed",
             "restarted",
-            "audited",
-            "ended",
         )
     },
 }

@@ -86,6 +86,7 @@ def cutover_report(facts: Mapping[str, Any]) -> dict[str, Any]:
         "rescue": facts["rescue"],
         "failure": facts["failure"],
         "plan": facts["plan"] or None,
+        "files": {},
     }
     report["headline"] = headline(report, facts["journal"], passed=facts["passed"])
     report["evidence"] = evidence(checks, report, facts["fence"])

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..verdict import UNKNOWN
 from .advice import failure_reason
 from .change_plan import change_plan, change_plan_lines, rehearsal_changes
 from .cutover import checkpoint_lines, cutover_report, lease_lines, report_lines, status_lines
@@ -20,7 +21,7 @@ from .plan import cutover_plan
 from .readiness import readiness_report
 from .rehearsal import rehearsal_lines, rehearsal_note, rehearsal_report
 
-__all__ = ["KINDS", "Document", "document", "fence_result", "rescue_result"]
+__all__ = ["KINDS", "Document", "audit_result", "document", "fence_result", "rescue_result"]
 
 Facts = Mapping[str, Any]
 
@@ -78,6 +79,20 @@ def rescue_result(found: Facts | None) -> dict[str, Any] | None:
     if found.get("failed"):
         return {"replicated": False, "text": failure_reason(found, "it could not be read")}
     return {"replicated": found["replicated"], "text": found["text"]}
+
+
+def audit_result(found: Facts) -> dict[str, Any]:
+    """What the report of a move holds of the result of ``dr_audit``, also of one that failed."""
+    audit = found.get("audit") or {}
+    if found.get("failed"):
+        everything = ["record-by-record comparison of both clusters"]
+        verdict, reason = UNKNOWN, failure_reason(found, "it failed")
+        audit = {"text": [], "not_checked": everything}
+    else:
+        verdict, reason = found["verdict"], found["reason"]
+    shown = {key: audit.get(key) for key in ("written_by_flow", "began", "seconds", "records")}
+    kept = {"text": audit["text"], "not_checked": audit["not_checked"], "folder": found.get("folder")}
+    return {"verdict": verdict, "reason": reason, **kept, **shown}
 
 
 def _rehearsal(facts: Facts, now: float) -> Document:

@@ -51,6 +51,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 _GOOD, _BAD, _OPEN = ("PROVEN", "YES"), ("REFUTED", "NO"), ("UNKNOWN",)
 # The guides: `repository` of galaxy.yml.
 _DOCS = "https://github.com/switchback/kafka_dr/blob/main/"
+_RUNS = "runs/"
 # Offsets and all other counts and measures are smaller.
 _MOST = 2**63
 # HTML cannot represent these.
@@ -132,8 +133,8 @@ def code_block(text: object) -> Html:
 
 
 def link(text: object, address: str) -> Html:
-    """A link to a file of this machine or to a guide; only the text if ``address`` is neither."""
-    known = address.startswith(_DOCS) or (address.startswith("/") and not address.startswith("//"))
+    """A link to a file of this machine, to the folder of a run or to a guide; only the text for any other address."""
+    known = address.startswith((_DOCS, _RUNS)) or (address.startswith("/") and not address.startswith("//"))
     return tag("a", text, href=address) if known else shown(text)
 
 
@@ -168,13 +169,17 @@ def pager_section(document: Mapping[str, Any]) -> Html:
     return section("For the pager", code_block(document["pager"]) if document.get("pager") else "")
 
 
-def whole_page(title: str, *content: object) -> str:
-    """The document, in ASCII, so that no file encoding can spoil it."""
+def whole_page(title: str, *content: object, refresh: int | None = None) -> str:
+    """The document, in ASCII, so that no file encoding can spoil it.
+
+    ``refresh``: seconds after which a browser loads it again.
+    """
+    again = "" if refresh is None else f'<meta http-equiv="refresh" content="{refresh}">'
     inside = "\n".join(shown(one) for one in content if one != "")
     page = (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">{again}'
         f"{tag('title', title)}<style>{STYLE}</style></head><body>\n{inside}\n</body></html>\n"
     )
     return page.encode("ascii", "xmlcharrefreplace").decode("ascii")

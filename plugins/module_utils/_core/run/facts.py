@@ -13,7 +13,7 @@ from typing import Any
 from ..journal.runs import resume_command, take_back_command
 from .run import Failure, Run
 
-__all__ = ["report_facts", "task_facts"]
+__all__ = ["going_on", "report_facts", "task_facts"]
 
 
 def report_facts(run: Run) -> dict[str, Any]:
@@ -96,7 +96,7 @@ def _owner(run: Run) -> dict[str, Any]:
     return {**owner, **{key: True for key, value in more.items() if value}}
 
 
-def _going_on(run: Run) -> dict[str, Any]:
+def going_on(run: Run) -> dict[str, Any]:
     """How to go on if the playbook ends here: commands, and since when applications are stopped, in epoch seconds."""
     if run.id is None:
         return {"resume": "", "undo": "", "stopped": {}}
@@ -143,7 +143,7 @@ def task_facts(run: Run) -> dict[str, Any]:
         "writing": [dict(one) for one in run.unstopped_writers],
         "had_left": run.had_left,
         "failed": run.failure is not None,
-        **_going_on(run),
+        **going_on(run),
         "source": run.move.source,
         "principals": list(run.move.principals),
         "late_principals": list(run.move.late_principals),

@@ -1,0 +1,89 @@
+# Copyright (c) 2026 switchback.kafka_dr contributors
+# GNU General Public License v3.0+ (see LICENSE or https://www.gnu.org/licenses/gpl-3.0.txt)
+# SPDX-License-Identifier: GPL-3.0-or-later
+"""The page of a run that has not ended: who is stopped, what runs, what comes next, and how to go on.
+
+Private to this collection: may change in any release.
+"""
+
+from __future__ import annotations
+
+from ..run.facts import going_on
+from ..run.run import PhaseTime, Run
+from .cutover import stamp
+from .markup import at, bullets, code_block, duration, page_head, section, table, tag, tiles, whole_page
+
+__all__ = ["run_page"]
+
+# Seconds after which an open browser loads the page again.
+_REFRESH = 2
+
+
+def run_page(run: Run, now: float) -> str:
+    """The page as of ``now``, in epoch seconds. The page of the report takes its place when the run ends."""
+    move, facts = run.move, going_on(run)
+    way = f"{move.type} {move.source} \N{RIGHTWARDS ARROW} {move.target}"
+    headline, mood = _headline(run)
+    stops = {who: facts["stopped"].get(who) for who in move.kind.standstill}
+    return whole_page(
+        f"{headline}: {way}",
+        page_head(
+            way,
+            headline,
+            mood,
+            tag("span", f"run {run.id}, pair {move.pair}, as of ", _at(now), class_="faint"),
+            _passed(run),
+        ),
+        tiles((f"{who} stopped since", _at(since) or "not stopped", "") for who, since in stops.items()),
+        section("What stopped it", *_failure(run)),
+        section(
+            "If the playbook ends here",
+            tag("p", "Resume the run:"),
+            code_block(facts["resume"]),
+            *([tag("p", "Or take it back:"), code_block(facts["undo"])] if facts["undo"] else []),
+        ),
+        section("Phases", table(["phase", "began", "took"], [_row(time) for time in run.times], (2,))),
+        section("Comes next", bullets(_next(run))),
+        refresh=_REFRESH,
+    )
+
+
+def _headline(run: Run) -> tuple[str, str]:
+    if run.undone:
+        return "UNDONE", "bad"
+    if run.failure is not None:
+        return ("STOPPED" if run.passed or run.failure.undo is not None else "UNDOING"), "bad"
+    running = next((time.name for time in run.times if time.ended is None), None)
+    return (f"RUNNING: {running}" if running else "RUNNING"), "calm"
+
+
+def _passed(run: Run) -> str:
+    if run.passed:
+        return "It is past the point of no return, so it cannot be undone."
+    return "It can be undone: the point of no return is not passed."
+
+
+def _failure(run: Run) -> list[object]:
+    failure = run.failure
+    if failure is None:
+        return []
+    lines = [tag("p", "In ", tag("strong", failure.task), ": ", failure.message)]
+    lines += [tag("p", "The undo stopped as well: ", failure.undo)] if failure.undo is not None else []
+    return [tag("div", *lines, class_="card bad")]
+
+
+def _row(time: PhaseTime) -> list[object]:
+    took = "runs" if time.ended is None else duration(time.ended - time.began)
+    return [time.name, _at(time.began), took]
+
+
+def _next(run: Run) -> list[str]:
+    """The phases after the present one; none if the run goes back."""
+    if run.failure is not None:
+        return []
+    begun = {time.name for time in run.times}
+    return [name for name in run.phases_left if name not in begun]
+
+
+def _at(moment: float | None) -> object:
+    return None if moment is None else at(stamp(moment))
