@@ -306,9 +306,10 @@ diagrams: setup  ## draw docs/images/*.svg from the code
 	@python tests/support/docs_diagrams.py
 
 .PHONY: error-codes
-error-codes: setup  ## write docs/error-codes.md and docs/rights.md from the code
+error-codes: setup  ## write the pages and schemas that are made from the code
 	@python tests/support/error_catalogue.py
 	@PYTHONPATH=build/collections python tests/support/rights_page.py
+	@PYTHONPATH=build/collections python tests/support/report_pages.py
 
 .PHONY: changelog
 changelog: venv link  ## write CHANGELOG.md and changelogs/changelog.yaml from the fragments

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.cutover import stamp
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.rows import stamp
 from kills import beginning, disturbed, outwait
 from scenario import Scenario, totals
 

@@ -11,11 +11,17 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
+import report_pages
 from repository import files, read
 from schemas import faults, schemas
 
 # Only programs of this collection read these.
 PRIVATE = {"switchback.kafka_dr/audit-plan/2", "switchback.kafka_dr/salvage/2"}
+
+
+def test_schema_and_documentation_of_a_cutover_report_are_what_its_class_says() -> None:
+    assert report_pages.SCHEMA.read_text() == report_pages.schema(), "run `make error-codes`"
+    assert report_pages.PAGE.read_text() == report_pages.page(), "run `make error-codes`"
 
 
 def test_every_schema_of_the_code_is_published_and_no_other() -> None:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.cutover import lease_lines
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.status import lease_lines
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._kafka.records import Record
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.last_records import heartbeat_age
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.disaster_barrier import _ages

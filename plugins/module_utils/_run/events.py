@@ -169,7 +169,7 @@ def _amend(request: EventRequest) -> Result:
 
 
 def _compared(run: Run) -> bool:
-    return (run.audit or {}).get("verdict", UNKNOWN) != UNKNOWN
+    return run.audit is not None and run.audit["verdict"] != UNKNOWN
 
 
 # ---- what is decided

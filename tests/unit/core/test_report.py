@@ -13,16 +13,18 @@ from typing import Any
 import pytest
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.cutover import (
-    _fence,
     arrival_text,
-    checkpoint_lines,
     cutover_report,
     epoch_seconds,
-    lease_lines,
     report_lines,
+)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.cutover_checks import _fence
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.outcome import lost, said, standstill
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.status import (
+    checkpoint_lines,
+    lease_lines,
     status_lines,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.outcome import lost, said, standstill
 
 ARRIVED = {
     "first_write": {"verdict": "PROVEN", "reason": "first records of 1 topics read back"},

@@ -15,11 +15,12 @@ from typing import Any
 from ..verdict import UNKNOWN
 from .advice import failure_reason
 from .change_plan import change_plan, change_plan_lines, rehearsal_changes
-from .cutover import checkpoint_lines, cutover_report, lease_lines, report_lines, status_lines
+from .cutover import cutover_report, report_lines
 from .metrics import readiness_metrics
 from .plan import cutover_plan
 from .readiness import readiness_report
 from .rehearsal import rehearsal_lines, rehearsal_note, rehearsal_report
+from .status import checkpoint_lines, lease_lines, status_lines
 
 __all__ = ["KINDS", "Document", "audit_result", "document", "fence_result", "rescue_result"]
 
@@ -51,7 +52,7 @@ def document(kind: str, facts: Facts, now: float, path: str = "") -> Document:
 
 def _cutover(facts: Facts, now: float, path: str) -> Document:
     """``planned``: facts of the plan, in check mode; empty: there is no plan."""
-    plan = cutover_plan(facts["planned"]) if facts["planned"] else {}
+    plan = cutover_plan(facts["planned"]) if facts["planned"] else None
     results = {"fence": fence_result(facts["fence"], facts["nameless"]), "rescue": rescue_result(facts["rescue"])}
     report = cutover_report({**facts, **results, "ended": now, "plan": plan})
     return Document(report, report_lines(report, path))

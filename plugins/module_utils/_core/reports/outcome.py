@@ -9,13 +9,14 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ..cutover_types import CUTOVER_TYPES, needs_source
 from ..journal.runs import resume_command
 from ..verdict import NOT_APPLICABLE, PROVEN, REFUTED
 from .downtime import downtimes
 from .markup import duration, figure, part, rows, whole
+from .rows import EvidenceRow, Step
 from .steps import command, next_step, pager_text
 
 __all__ = ["evidence", "headline", "lost", "next_steps", "pager", "reread", "said", "standstill", "undone_text"]
@@ -79,7 +80,7 @@ def undone_text(facts: Mapping[str, Any]) -> str:
 
 def evidence(
     checks: Sequence[Mapping[str, Any]], report: Mapping[str, Any], fence: Mapping[str, Any] | None
-) -> dict[str, Any]:
+) -> EvidenceRow:
     """How many checks are PROVEN, and how to get the missing evidence. What is REFUTED comes first.
 
     ``fence``: the run's fence; None: it set none.
@@ -105,7 +106,7 @@ def evidence(
         "proven": proven,
         "of": len(counted),
         "text": text if left or not counted else PROVEN,
-        "open": [{**check, "how": _how(check, report, fence)} for check in left],
+        "open": [cast(Any, {**check, "how": _how(check, report, fence)}) for check in left],
     }
 
 
@@ -194,7 +195,7 @@ def said(pair: tuple[str, str]) -> str:
 # ---- next steps ------------------------------------------------------------------------------------------------------
 
 
-def next_steps(report: Mapping[str, Any]) -> list[dict[str, str]]:
+def next_steps(report: Mapping[str, Any]) -> list[Step]:
     """What to do now, the most urgent first: ``text``, and the ``command`` that does it."""
     to, left, outcome = report.get("to"), report.get("from"), report.get("outcome")
     run_on = str(report.get("run_on") or "")
@@ -220,7 +221,7 @@ def next_steps(report: Mapping[str, Any]) -> list[dict[str, str]]:
     return steps
 
 
-def pager(report: Mapping[str, Any], steps: Sequence[Mapping[str, str]]) -> str:
+def pager(report: Mapping[str, Any], steps: Sequence[Step]) -> str:
     """Five lines for a pager or a chat."""
     proof = part(report.get("evidence"))
     failure = part(report.get("failure"))

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from ..run.facts import going_on
 from ..run.run import PhaseTime, Run
-from .cutover import stamp
 from .markup import at, bullets, code_block, duration, page_head, section, table, tag, tiles, whole_page
+from .rows import stamp
 
 __all__ = ["run_page"]
 

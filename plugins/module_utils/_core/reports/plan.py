@@ -9,7 +9,7 @@ Private to this collection: may change in any release.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any, Literal, TypedDict, cast
 
 from ..cutover_types import CUTOVER_TYPES, needs_source
 from ..engines.finding import engine_inventory
@@ -19,12 +19,67 @@ from ..inventory.layout import client_batches
 from ..inventory.workloads import workload_name
 from ..names import connector_name
 
-__all__ = ["cutover_plan", "plan_lines"]
+__all__ = ["Plan", "cutover_plan", "plan_lines"]
 
 _SHOWN = 20
 
 
-def cutover_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
+class PlannedClient(TypedDict):
+    """An application that would be stopped or started."""
+
+    action: Literal["stop", "start"]
+    client: str
+    role: str
+    host: str
+    on: str
+    control: Literal["command", "systemd", "tasks", "kubernetes"]
+    how: str
+    endpoint_file: str | None
+
+
+class PlannedConnector(TypedDict):
+    """A connector whose state would change."""
+
+    connector: str
+    now: str | None
+    then: str
+
+
+class PlannedOffset(TypedDict):
+    """Where a group would start as of now."""
+
+    group: str
+    topic: str
+    partition: int
+    left: Any
+    existing: int | None
+    offset: int | None
+    quality: str | None
+    rereads: int | None
+
+
+class Predicted(TypedDict):
+    """Seconds of completed runs of this type in the journal."""
+
+    last: float
+    median: float
+    runs: int
+    phases: Annotated[dict[str, float], "median seconds by phase"]
+
+
+class Plan(TypedDict):
+    """What a check run would do."""
+
+    clients: Annotated[list[PlannedClient], "in the order of the run"]
+    connectors: Annotated[list[PlannedConnector] | None, "whose state changes; null: no connectors were observed"]
+    committed_offsets: Annotated[list[PlannedOffset] | None, "as of now; null: unknown"]
+    rereads: int | None
+    loss: Annotated[dict[str, Any] | None, "of a disaster, in the format of loss"]
+    loss_lines: list[str]
+    predicted: Annotated[Predicted | None, "null: no such run has completed"]
+
+
+def cutover_plan(facts: Mapping[str, Any]) -> Plan:
     """The plan of a check run.
 
     ``facts``: ``pair`` (its layout), ``hosts`` (inventory groups), ``type``, ``from``, ``to``; ``status`` of the flows,
@@ -44,8 +99,8 @@ def cutover_plan(facts: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _clients(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
-    rows = []
+def _clients(facts: Mapping[str, Any]) -> list[PlannedClient]:
+    rows: list[PlannedClient] = []
     for action, roles in CUTOVER_TYPES[facts["type"]].steps:
         clients = [client for client in facts["pair"]["clients"] if client["role"] in roles]
         ordered: Sequence[Mapping[str, Any]] = clients if action == "start" else clients[::-1]
@@ -57,7 +112,7 @@ def _clients(facts: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _step(action: str, alias: str, host: str, client: Mapping[str, Any]) -> dict[str, Any]:
+def _step(action: str, alias: str, host: str, client: Mapping[str, Any]) -> PlannedClient:
     how = {
         "command": lambda: " ".join(client[action] or []),
         "systemd": lambda: f"systemctl {action} {client['unit']}",
@@ -65,7 +120,7 @@ def _step(action: str, alias: str, host: str, client: Mapping[str, Any]) -> dict
         "kubernetes": lambda: f"scale {workload_name(client['workload'])} {'back' if action == 'start' else 'to 0'}",
     }[client["control"]]()
     return {
-        "action": action,
+        "action": cast(Any, action),
         "client": client["name"],
         "role": client["role"],
         "host": host,
@@ -85,7 +140,7 @@ def _endpoint(client: Mapping[str, Any]) -> str | None:
     return client["endpoint_file"] or None
 
 
-def _connectors(facts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+def _connectors(facts: Mapping[str, Any]) -> list[PlannedConnector] | None:
     """Connectors whose state changes; None: the engine has none, or their states were not observed."""
     pair = facts["pair"]
     seen = {
@@ -95,7 +150,7 @@ def _connectors(facts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     }
     if not engine_inventory(pair["engine"]).capabilities.parts_have_states:
         return None
-    rows = []
+    rows: list[PlannedConnector] = []
     for goal in flow_goals(PairSpec.of(pair["spec"]), "live", facts["to"]):
         flow, parts = pair["flows"][goal.flow], goal.parts
         # Without the cluster being left, only the connectors on the other cluster's workers change.
@@ -114,9 +169,8 @@ def _connectors(facts: Mapping[str, Any]) -> list[dict[str, Any]] | None:
     return rows
 
 
-def _committed_offset(row: Mapping[str, Any]) -> dict[str, Any]:
-    keys = ("group", "topic", "partition", "left", "existing", "offset", "quality", "rereads")
-    return {key: row.get(key) for key in keys}
+def _committed_offset(row: Mapping[str, Any]) -> PlannedOffset:
+    return cast(PlannedOffset, {key: row.get(key) for key in PlannedOffset.__annotations__})
 
 
 def plan_lines(plan: Mapping[str, Any], kind: str) -> list[str]:

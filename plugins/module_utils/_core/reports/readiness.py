@@ -13,6 +13,7 @@ from typing import Any
 
 from ..checks.objectives import objective_lines
 from .markup import at, duration, whole
+from .rows import Step
 from .steps import next_step, pager_text
 
 __all__ = ["SCHEMA", "readiness_report"]
@@ -31,7 +32,7 @@ def readiness_report(facts: Facts) -> dict[str, Any]:
     return report
 
 
-def _steps(report: Facts) -> list[dict[str, str]]:
+def _steps(report: Facts) -> list[Step]:
     """What to do now, the most urgent first."""
     left, to = report["from"], report["to"]
     ready, survives = report["controlled"] == "YES", report["disaster"] == "YES"

@@ -13,8 +13,8 @@ from statistics import median
 from typing import Any
 
 from ..verdict import NOT_APPLICABLE, PROVEN, REFUTED, UNKNOWN, combine
-from .cutover import check_row, phase_row, stamp
 from .markup import duration, whole
+from .rows import CheckRow, Step, check_row, phase_row, stamp
 from .steps import next_step, pager_text
 
 __all__ = ["SCHEMA", "rehearsal_lines", "rehearsal_note", "rehearsal_report"]
@@ -62,7 +62,7 @@ def rehearsal_report(facts: Facts) -> dict[str, Any]:
     return report
 
 
-def _steps(report: Facts) -> list[dict[str, str]]:
+def _steps(report: Facts) -> list[Step]:
     """What to do now, the most urgent first."""
     to, steps = report["to"], []
     if any(check["name"] == _LEFT and check["verdict"] != PROVEN for check in report["checks"]):
@@ -100,7 +100,7 @@ def _proof(report: Facts) -> str:
     return "; ".join([f"{len(checks) - len(left)} of {len(checks)} PROVEN", *left])
 
 
-def _moved(facts: Facts, moves: Sequence[Facts]) -> dict[str, Any]:
+def _moved(facts: Facts, moves: Sequence[Facts]) -> CheckRow:
     bad = [move for move in moves if move["verdict"] != PROVEN]
     named = [
         f"{move['from']} -> {move['to']}: {check['name']}: {check['reason']}"
@@ -120,7 +120,7 @@ def _moved(facts: Facts, moves: Sequence[Facts]) -> dict[str, Any]:
     )
 
 
-def _records(ledger: Facts | None) -> dict[str, Any]:
+def _records(ledger: Facts | None) -> CheckRow:
     if ledger is None:
         return check_row("records", UNKNOWN, "the ledger of the clients was not compared")
     groups = list(ledger["groups"].values())
@@ -134,7 +134,7 @@ def _records(ledger: Facts | None) -> dict[str, Any]:
     return check_row("records", PROVEN, text)
 
 
-def _rereads(ledger: Facts | None, moves: Sequence[Facts]) -> dict[str, Any]:
+def _rereads(ledger: Facts | None, moves: Sequence[Facts]) -> CheckRow:
     """The cutover's prediction must not be lower than the number of records processed twice."""
     reported = _reported(moves)
     if ledger is None or reported is None:
@@ -153,7 +153,7 @@ def _twice(ledger: Facts) -> int:
     return sum(group["processed_twice"] for group in ledger["groups"].values())
 
 
-def _nothing_left(facts: Facts) -> dict[str, Any]:
+def _nothing_left(facts: Facts) -> CheckRow:
     if not facts["removed"]:
         return check_row(_LEFT, REFUTED, "the clean-up did not finish: run the playbook rehearse_cleanup")
     after = facts["after"]
@@ -167,7 +167,7 @@ def _nothing_left(facts: Facts) -> dict[str, Any]:
     return check_row(_LEFT, PROVEN, f"{text}; the offsets of its connectors were reset first")
 
 
-def _nothing_else(facts: Facts) -> dict[str, Any]:
+def _nothing_else(facts: Facts) -> CheckRow:
     before, after = facts["before"], facts["after"]
     if before is None or after is None:
         return check_row("nothing else changed", UNKNOWN, "it was not observed before and after the rehearsal")
@@ -191,7 +191,7 @@ def _differences(before: Facts, after: Facts) -> list[str]:
     return gone + new + [f"{name} has changed" for name in before if name in after and before[name] != after[name]]
 
 
-def _flows(status: Facts | None) -> dict[str, Any]:
+def _flows(status: Facts | None) -> CheckRow:
     """The flows of the pair, which ran besides the rehearsal's connectors."""
     if status is None:
         return check_row("flows of the pair", UNKNOWN, "they were not observed after the rehearsal")

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..journal.runs import playbook_command
 from ..verdict import PROVEN, REFUTED, UNKNOWN
+from .rows import Step
 
 __all__ = ["audit_steps", "command", "next_step", "pager_text"]
 
@@ -22,18 +23,18 @@ def command(playbook: str, report: Mapping[str, Any], **values: object) -> str:
     return playbook_command(playbook, report, str(report.get("run_on") or ""), **values)
 
 
-def next_step(text: str, playbook: str, report: Mapping[str, Any], **values: object) -> dict[str, str]:
+def next_step(text: str, playbook: str, report: Mapping[str, Any], **values: object) -> Step:
     """A step, and the command that does it."""
     return {"text": text, "command": command(playbook, report, **values)}
 
 
-def pager_text(lines: Iterable[str], steps: Sequence[Mapping[str, str]]) -> str:
+def pager_text(lines: Iterable[str], steps: Sequence[Step]) -> str:
     """A text for a pager or a chat: ``lines``, then the first step."""
     last = f"Next: {steps[0]['command']}" if steps else "Next: nothing"
     return "\n".join(" ".join(line.split()) for line in (*lines, last))
 
 
-def audit_steps(pair: str, passive: str, run_on: str) -> dict[str, list[dict[str, str]]]:
+def audit_steps(pair: str, passive: str, run_on: str) -> dict[str, list[Step]]:
     """The next steps after an audit, by its verdict. ``passive``: the cluster without the applications."""
     report = {"pair": pair, "run_on": run_on}
     again = "then compare again"
