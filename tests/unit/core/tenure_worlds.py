@@ -23,11 +23,12 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.fingerprints import fingerprints
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.missing_copies import Copy
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.read_copies import Window
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.replicated_end import replicated_end
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import LogBounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.target_offsets import TargetOffset
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Tenure, tenures
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import Copy, Window
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topic_ids import CheckpointsEnd
 from ansible_collections.switchback.kafka_dr.tests.unit.core.worlds import APPENDED, CREATED, ConsumedRecord

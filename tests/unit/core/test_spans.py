@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.read_copies import Anchor
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.spans import (
     LogBounds,
     Span,
@@ -23,7 +24,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     span_reverse,
     span_skips,
 )
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import Anchor, Translated
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import Translated
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Range
 
 

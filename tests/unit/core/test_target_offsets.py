@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.bindings import HELD, UNBOUND, Binding
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.read_copies import COMPACTED, NOT_STORED
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import NO_SKIPS, Skips
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.target_offsets import (
     OwnOffset,
@@ -22,11 +23,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     enter_same,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import TenurePlace
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
-    COMPACTED,
-    NOT_STORED,
-    Translated,
-)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import Translated
 
 # ---- the replica
 

@@ -19,9 +19,11 @@ from hypothesis import strategies as st
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.missing_copies import (
+    Copy,
     MissingCopies,
     kept_from,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.read_copies import Window
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_records import (
     Skips,
     skipped_forward,
@@ -34,9 +36,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.
     span_skips,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
-    Copy,
     Translated,
-    Window,
     better,
     forward,
     reverse,

@@ -18,14 +18,11 @@ from typing import NamedTuple
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.fingerprints import fingerprints
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.internal_records import OffsetSync
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.missing_copies import Copy
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.read_copies import Window
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.skipped_ranges import SkippedRange, add
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.tenures import Tenure
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import (
-    Copy,
-    Window,
-    forward,
-    reverse,
-)
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.offsets.translation import forward, reverse
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 
 Mark = tuple[object, ...]

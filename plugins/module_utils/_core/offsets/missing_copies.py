@@ -25,23 +25,20 @@ from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
 
 from ..partition import Range
+from .read_copies import ReadCopy
 
-if TYPE_CHECKING:
-    from .translation import Copy
-
-__all__ = ["MissingCopies", "kept_from", "ranges_text", "size"]
+__all__ = ["Copy", "MissingCopies", "kept_from", "ranges_text", "size"]
 
 _MISSING = -1
 _SHOWN = 3
 
 
 class MissingCopies:
-    """What the windows of a ``Copy`` show about copies. Everything is computed once, for all offsets."""
+    """What the windows of a partition show about copies. Everything is computed once, for all offsets."""
 
-    def __init__(self, copy: Copy) -> None:
+    def __init__(self, copy: ReadCopy) -> None:
         self._copy, self._source, self._replica = copy, copy.source, copy.replica
         self._known = copy.last_replicated_offset is not None
         last = copy.source.end if copy.last_replicated_offset is None else copy.last_replicated_offset
@@ -236,6 +233,15 @@ class MissingCopies:
             if 0 <= between < high - low - 1:
                 missing |= {number for number in range(low + 1, high) if copies[number] is None}
         return [self._source.offsets[self._first + number] for number in sorted(missing)]
+
+
+class Copy(ReadCopy):
+    """A partition of a flow, with what is missing of it."""
+
+    @cached_property
+    def missing(self) -> MissingCopies:
+        """Where copies of the records that were read are missing."""
+        return MissingCopies(self)
 
 
 def kept_from(records: Iterable[tuple[int, bytes | None]]) -> int | None:

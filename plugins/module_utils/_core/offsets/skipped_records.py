@@ -18,10 +18,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .translation import Copy, Window
+from .missing_copies import Copy
+from .read_copies import Window
 
 __all__ = [
     "NO_SKIPS",

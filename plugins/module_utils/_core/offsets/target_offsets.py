@@ -18,9 +18,10 @@ from dataclasses import dataclass, replace
 from ..partition import Range
 from .bindings import HELD, Binding
 from .missing_copies import ranges_text, size
+from .read_copies import COMPACTED, NOT_STORED, Anchor
 from .skipped_records import NO_SKIPS, Skips
 from .tenures import TenurePlace
-from .translation import COMPACTED, NOT_STORED, Anchor, Translated
+from .translation import Translated
 
 __all__ = ["OwnOffset", "Side", "TargetOffset", "enter_original", "enter_replica", "enter_same"]
 

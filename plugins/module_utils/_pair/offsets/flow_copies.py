@@ -13,11 +13,12 @@ from dataclasses import replace
 
 from ..._core.offsets.fingerprints import carries_times, fingerprints
 from ..._core.offsets.internal_records import OffsetSync
-from ..._core.offsets.missing_copies import kept_from
+from ..._core.offsets.missing_copies import Copy, kept_from
+from ..._core.offsets.read_copies import Window
 from ..._core.offsets.skipped_records import Skips
 from ..._core.offsets.spans import LogBounds, Span, merged, span_forward, span_reverse, span_skips
 from ..._core.offsets.tenures import Tenure
-from ..._core.offsets.translation import Copy, Translated, Window, better, checkpoint, forward, reverse
+from ..._core.offsets.translation import Translated, better, checkpoint, forward, reverse
 from ..._core.partition import Partition, PartitionOffset
 from ..._kafka.records import RangeRead
 from ..connections.clusters import both
