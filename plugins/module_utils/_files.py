@@ -51,9 +51,13 @@ def is_as_wanted(path: Path, content: str, mode: int) -> bool:
     return path.exists() and path.read_text(errors="replace") == content and path.stat().st_mode & 0o7777 == mode
 
 
-def write_whole(path: Path, content: str, mode: int) -> None:
-    """Write a file atomically: a reader sees either the old or the new content. Keeps owner and group."""
-    _put(path, _written(path, [content.encode()])[0], mode)
+def write_whole(path: Path, content: str, mode: int, *, keep_owner: bool = True, durable: bool = True) -> None:
+    """Write a file atomically: a reader sees either the old or the new content.
+
+    ``keep_owner``: the file keeps its owner and group, which only its owner and root can do. ``durable``: it also
+    survives a loss of power.
+    """
+    _put(path, _written(path, [content.encode()], durable)[0], mode, keep_owner)
 
 
 def write_archive(path: Path, texts: Mapping[str, str], mode: int) -> None:
@@ -102,7 +106,7 @@ def _digest_of(path: Path) -> str | None:
         return None
 
 
-def _written(path: Path, parts: Iterable[bytes]) -> tuple[Path, str]:
+def _written(path: Path, parts: Iterable[bytes], durable: bool = True) -> tuple[Path, str]:
     """Write a temporary file beside ``path``, and return it with its SHA-256."""
     digest = hashlib.sha256()
     # A file name may have 255 bytes, and the temporary one is longer.
@@ -113,17 +117,18 @@ def _written(path: Path, parts: Iterable[bytes]) -> tuple[Path, str]:
                 digest.update(part)
                 file.write(part)
             file.flush()
-            os.fsync(file.fileno())
+            if durable:
+                os.fsync(file.fileno())
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
     return Path(temporary), digest.hexdigest()
 
 
-def _put(path: Path, temporary: Path, mode: int) -> None:
-    """Let ``temporary`` take the place of ``path``, with its owner and group."""
+def _put(path: Path, temporary: Path, mode: int, keep_owner: bool = True) -> None:
+    """Let ``temporary`` take the place of ``path``."""
     try:
-        if path.exists():
+        if keep_owner and path.exists():
             os.chown(temporary, path.stat().st_uid, path.stat().st_gid)
         os.chmod(temporary, mode)  # noqa: PTH101 - beside chown, the same object
         os.replace(temporary, path)  # noqa: PTH105

@@ -114,7 +114,7 @@ class _Module(AnsibleModule):  # type: ignore[misc]  # Ansible has no types
         super().warn(remove_values(without_forms(warning), self.no_log_values), *args, **kwargs)
 
     def _return_formatted(self, kwargs: dict[str, Any]) -> None:
-        super()._return_formatted({"invocation": {"module_args": self._shown()}, **_without_forms(kwargs)})
+        super()._return_formatted({"invocation": {"module_args": self._shown()}, **unformed(kwargs)})
 
     def _shown(self) -> dict[str, Any]:
         names = names_of(self.params)
@@ -129,11 +129,12 @@ def _short(value: Any) -> Any:
     return value if characters <= _SHOWN else f"({characters} characters)"
 
 
-def _without_forms(value: Any) -> Any:
+def unformed(value: Any) -> Any:
+    """Mask logins in addresses and the like in all texts of a value (R44)."""
     if isinstance(value, dict):
-        return {key: _without_forms(inner) for key, inner in value.items()}
+        return {key: unformed(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_without_forms(inner) for inner in value]
+        return [unformed(inner) for inner in value]
     return without_forms(value) if isinstance(value, str) else value
 
 
@@ -202,7 +203,7 @@ def run(module: AnsibleModule, work: Callable[[AnsibleModule], Result], compress
 
 def _without(secrets: Iterable[str], rows: Any) -> str:
     """Return the rows as JSON text, masked like every other return value: Ansible cannot see into compressed rows."""
-    rows = _without_forms(rows)
+    rows = unformed(rows)
     text = json_text(rows)
     # Masking takes as long as everything else, and hardly any rows have a secret.
     hidden = any(json_text(secret)[1:-1] in text for secret in secrets)
@@ -213,7 +214,7 @@ def _keep(module: AnsibleModule, result: Mapping[str, Any]) -> None:
     """Append the result of a step to the record of its run, without secrets, if the task names one."""
     folder, step = (module.params.get(name) for name in ("record", "step"))
     if folder and step:
-        kept = remove_values(_without_forms(dict(result)), module.no_log_values)
+        kept = remove_values(unformed(dict(result)), module.no_log_values)
         try:
             RunRecord(folder).append(RunEvent("returned", time.time(), {"step": step, "result": kept}))
         except DrError as error:

@@ -113,8 +113,13 @@ class RunRecord:
 
     def show(self, page: str) -> None:
         """Write the page of the run, unless it has been taken over. Raises ``no_report``."""
-        if self.newest:
-            _put(self.whole / PAGE, page)
+        if not self.newest:
+            return
+        try:
+            # Applications may be stopped, and it need not survive a loss of power.
+            write_whole(self.whole / PAGE, page, FILE_MODE, keep_owner=False, durable=False)
+        except OSError as error:
+            raise _unwritable(error) from error
 
     # ---- files
 

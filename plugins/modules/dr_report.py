@@ -54,7 +54,7 @@ options:
 attributes:
   check_mode:
     support: full
-    details: The module writes the report under a name that starts with C(check-).
+    details: The names of the files start with C(check-), but for a run, whose folder is its own.
   diff_mode:
     support: N/A
     details: A report never counts as a change.
@@ -77,7 +77,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 report:
-  description: The report as it was written.
+  description: The report as it was given or built. Of a run, the file also has the SHA-256 of the others.
   returned: always
   type: dict
   sample: {verdict: PROVEN}

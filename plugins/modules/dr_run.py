@@ -100,17 +100,17 @@ EXAMPLES = r"""
 RETURN = r"""
 run:
   description: What the tasks decide by, such as C(id), C(passed), C(already), C(outcome) and C(owner).
-  returned: success
+  returned: for all values of O(event) but V(amend)
   type: dict
   sample: {id: 20261126T091500Z-4f2a1c, passed: false, already: false, outcome: failed, owner: {}}
 record:
   description: Folder of the run's record. O(event=open) may change it, because an interrupted run has one already.
-  returned: success
+  returned: for all values of O(event) but V(amend)
   type: str
   sample: /var/lib/kafka_dr/reports/runs/20261126T091500Z-4f2a1c
 text:
   description: Text for the operator. Empty for most events.
-  returned: success
+  returned: for all values of O(event) but V(amend)
   type: str
   sample: ""
 problems:
@@ -121,24 +121,23 @@ problems:
   sample: []
 report:
   description: The report.
-  returned: for O(event=report)
+  returned: for O(event=report) and O(event=amend)
   type: dict
   sample: {verdict: PROVEN}
 lines:
   description: The report in words, line by line.
-  returned: for O(event=report)
+  returned: for O(event=report) and O(event=amend)
   type: list
   elements: str
   sample: []
 made:
   description:
     - Where the report belongs. C(folder) is the folder of the run in C(runs), C(start) that of this start within it,
-      and empty for the first one. C(newest) is false if another controller has taken the run over. C(rehearsal) is true
-      for the move of a rehearsal.
+      and empty for the first one. C(newest) is false if another controller has taken the run over.
     - With O(event=amend), null if the report stays as it is.
-  returned: for O(event=report)
+  returned: for O(event=report) and O(event=amend)
   type: dict
-  sample: {folder: 20261126T091500Z-4f2a1c, start: start-2, newest: true, rehearsal: false}
+  sample: {folder: 20261126T091500Z-4f2a1c, start: start-2, newest: true}
 changes:
   description: The event that was appended to the journal.
   returned: always
@@ -152,7 +151,7 @@ from pathlib import Path
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.common.parameters import remove_values
 
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run, unformed
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._run.events import EVENTS, EventRequest, happened
 
@@ -177,7 +176,7 @@ def work(module: AnsibleModule) -> Result:
             record=None if params["record"] is None else Path(params["record"]),
             reports=None if params["reports"] is None else Path(params["reports"]).resolve(),
             # What a task reports of a failure may repeat a value of the inventory.
-            data=remove_values(params["data"], module.no_log_values),
+            data=unformed(remove_values(params["data"], module.no_log_values)),
             take_over=params["take_over"],
             check=module.check_mode,
             timeout=params["request_timeout"],

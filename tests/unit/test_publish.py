@@ -5,17 +5,22 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from ansible_collections.switchback.kafka_dr.plugins.module_utils import _record
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.page_run import run_page
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.run.events import RunEvent
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.run.run import Run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.waiting import Bounds
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._record import RunRecord
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._run import events, publish
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_report, dr_run
 from modules import run_module, warned
 from run_records import PAIR, begun, move
@@ -67,14 +72,17 @@ def report(reports: Path, name: str) -> dict[str, Any]:
     return found
 
 
-def test_an_ended_run_is_read_only_and_its_report_has_the_sum_of_each_other_file(tmp_path: Path) -> None:
+def test_the_record_of_an_ended_run_is_read_only_and_its_report_has_the_sums(tmp_path: Path) -> None:
     record = moved(tmp_path, "r1")
     record.append(returned("barrier", details=[], rows=["x" * 5000]))
     assert ended(record)["paths"] == [str(record.folder / "report.json")]
     files = {path.name: path for path in record.folder.iterdir()}
     assert sorted(files) == ["003-barrier.json", "page.html", "report.json", "run.json"]
+    found = json.loads(files["report.json"].read_text())
+    # The page is made from the report.
+    assert files.pop("page.html").stat().st_mode & 0o777 == 0o640
     assert {path.stat().st_mode & 0o777 for path in files.values()} == {0o440}
-    found = json.loads(files.pop("report.json").read_text())
+    del files["report.json"]
     assert found["files"] == {name: hashlib.sha256(path.read_bytes()).hexdigest() for name, path in files.items()}
     assert faults(found) == []
     assert record.read().ended is not None
@@ -87,7 +95,7 @@ def test_a_run_that_goes_on_is_not_sealed(tmp_path: Path) -> None:
     assert record.read().ended is None
     record.append(RunEvent("phase", 3.0, {"phase": "flows"}))
     ended(record)
-    assert set(report(tmp_path, "latest-move")["files"]) == {"page.html", "run.json"}
+    assert set(report(tmp_path, "latest-move")["files"]) == {"run.json"}
 
 
 def test_refused_idle_undone_and_rehearsed_runs_never_are_the_latest_move(tmp_path: Path) -> None:
@@ -98,8 +106,8 @@ def test_refused_idle_undone_and_rehearsed_runs_never_are_the_latest_move(tmp_pa
         "undone": [opened("undone"), RunEvent("failed", 2.0, {"task": "t", "message": "m", "error": {}})],
         "rehearsed": [opened("rehearsed", pnr=2.0), returned("closed", closed=True)],
     }
-    for name, events in others.items():
-        record = run(tmp_path, name, *events, rehearsal=name == "rehearsed")
+    for name, happened in others.items():
+        record = run(tmp_path, name, *happened, rehearsal=name == "rehearsed")
         if name == "undone":
             record.append(RunEvent("undone", 3.0))
         ended(record)
@@ -118,6 +126,12 @@ def test_a_run_that_failed_after_the_point_of_no_return_is_the_latest_move(tmp_p
     failure = RunEvent("failed", 3.0, {"task": "it", "message": "no", "error": {}})
     ended(run(tmp_path, "r2", opened("r2", pnr=2.0), failure))
     assert report(tmp_path, "latest-move")["outcome"] == "failed"
+    # A disaster that replaces such a run cannot be undone either.
+    ended(run(tmp_path, "r3", opened("r3", replaces_passed_run=True), failure, kind="disaster"))
+    assert report(tmp_path, "latest-move")["run"] == "r3"
+    stuck = RunEvent("undo_failed", 4.0, {"message": "no", "error": {}})
+    ended(run(tmp_path, "r4", opened("r4"), failure, stuck))
+    assert report(tmp_path, "latest-move")["run"] == "r4"
 
 
 def test_runs_whose_folders_were_deleted_leave_the_list(tmp_path: Path) -> None:
@@ -141,7 +155,7 @@ def test_the_report_is_written_even_if_the_list_fails(tmp_path: Path, capsys: py
     (tmp_path / "latest" / "file").write_text("of the user")
     answer = ended(moved(tmp_path, "r1"))
     assert answer["rc"] == 0
-    assert "The list of runs" in warned(answer, capsys)
+    assert "not the list of runs" in warned(answer, capsys)
     assert report(tmp_path, "runs/r1")["outcome"] == "completed"
     assert not list(tmp_path.glob(".latest*"))
 
@@ -155,10 +169,74 @@ def test_a_controller_that_was_overtaken_leaves_the_report_and_the_page_of_the_r
     first.show("its page")
     answer = ended(first)
     assert answer["paths"] == [str(first.folder / "overtaken.json")]
-    changed = {path.name for path, content in before.items() if path.read_bytes() != content}
-    assert changed == {"run.json"}
-    assert report(tmp_path, "latest-move")["outcome"] == "completed"
-    assert set(report(tmp_path, "latest-move")["files"]) == {"page.html", "run.json", "start-2/run.json"}
+    changed = {path for path, content in before.items() if path.read_bytes() != content}
+    assert changed == {first.folder / "run.json"}
+    found = report(tmp_path, "latest-move")
+    assert (found["outcome"], found["holder_generation"], set(found["files"])) == ("completed", 1, {"start-2/run.json"})
+
+
+def test_a_controller_that_froze_before_it_wrote_its_report_leaves_that_of_the_run(tmp_path: Path) -> None:
+    """It was the newest start when it built its report. The other one may also have run on another host."""
+    first = moved(tmp_path, "r1")
+    asked = {"event": "report", "pair": PAIR, "record": str(first.folder), "data": {"final": True}}
+    late = run_module(dr_run, asked)
+    assert late["made"]["newest"]
+    second = run(tmp_path, "new", opened("r1", pnr=2.0, resumed=1), returned("closed", closed=True)).named("r1")
+    ended(second)
+    before = report(tmp_path, "runs/r1")
+    assert written(tmp_path, late)["paths"] == [str(first.folder / "overtaken.json")]
+    assert report(tmp_path, "runs/r1") == before
+    assert [row["folder"] for row in json.loads((tmp_path / "index.json").read_text())["runs"]] == ["r1"]
+
+
+def test_a_run_that_is_missing_in_the_list_is_found_by_its_report(tmp_path: Path) -> None:
+    ended(moved(tmp_path, "r1"))
+    listed = (tmp_path / "index.json").read_text()
+    ended(moved(tmp_path, "r2"))
+    (tmp_path / "index.json").write_text(listed)
+    ended(run(tmp_path, "r3", RunEvent("failed", 2.0, {"task": "it", "message": "no", "error": {}})))
+    assert [row["folder"] for row in json.loads((tmp_path / "index.json").read_text())["runs"]] == ["r3", "r2", "r1"]
+    assert report(tmp_path, "latest-move")["run"] == "r2"
+
+
+def test_a_frozen_run_with_the_same_folder_holds_up_no_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(publish, "_OTHERS", Bounds(0.1, 0.02))
+    frozen = os.open(tmp_path, os.O_RDONLY)
+    try:
+        fcntl.flock(frozen, fcntl.LOCK_EX)
+        answer = ended(moved(tmp_path, "r1"))
+    finally:
+        os.close(frozen)
+    assert "another run has kept" in warned(answer, capsys)
+    assert report(tmp_path, "runs/r1")["outcome"] == "completed"
+    assert report(tmp_path, "runs/r1")["files"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="becomes two users")
+def test_users_of_one_group_share_the_list(tmp_path: Path) -> None:
+    """A file that another user wrote last cannot keep its owner."""
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    os.chown(shared, 1234, 4321)
+    shared.chmod(0o2770)
+    tmp_path.chmod(0o755)
+    for parent in list(tmp_path.parents)[:2]:
+        parent.chmod(0o755)
+    for number, user in enumerate((1234, 1235)):
+        child = os.fork()
+        if child == 0:
+            os.umask(0o002)
+            os.setgroups([4321])
+            os.setgid(4321)
+            os.setuid(user)
+            made = {"folder": f"r{number}", "start": "", "newest": True, "last": True}
+            warned_of = publish.publish(shared, {**made, "report": {"outcome": "completed", "began": str(number)}})
+            os._exit(1 if warned_of["warnings"] else 0)
+        assert os.waitpid(child, 0)[1] == 0
+    assert [row["folder"] for row in json.loads((shared / "index.json").read_text())["runs"]] == ["r1", "r0"]
+    assert (shared / "latest-move").resolve().name == "r1"
 
 
 # ---- a later audit
@@ -175,12 +253,46 @@ def test_a_later_audit_is_added_to_the_report_of_a_move_that_has_none(tmp_path: 
     written(tmp_path, amended(tmp_path, "r1"))
     after = report(tmp_path, "latest-move")
     assert (before["audit"], after["audit"]["verdict"]) == (None, "PROVEN")
-    assert after["ended"] == before["ended"]
+    assert (after["ended"], after["seconds"]) == (before["ended"], before["seconds"])
     assert after["files"].keys() == before["files"].keys()
     assert after["files"] != before["files"]
     # A second audit finds another time, and the report of the move stays.
     assert amended(tmp_path, "r1", verdict="REFUTED")["made"] is None
     assert report(tmp_path, "latest-move") == after
+
+
+def test_a_move_whose_audit_was_interrupted_ended_then(tmp_path: Path) -> None:
+    record = moved(tmp_path, "r1")
+    ended(record, final=False, last=False)
+    written(tmp_path, amended(tmp_path, "r1"))
+    found = report(tmp_path, "latest-move")
+    assert (found["audit"]["verdict"], found["ended"]) == ("PROVEN", found["began"])
+
+
+def test_an_audit_that_compared_nothing_takes_no_evidence_away(tmp_path: Path) -> None:
+    ended(moved(tmp_path, "r1"))
+    written(tmp_path, amended(tmp_path, "r1", verdict="UNKNOWN", reason="2 offsets are not judged"))
+    assert amended(tmp_path, "r1", failed=True, msg="Spark did not start")["made"] is None
+    assert report(tmp_path, "latest-move")["audit"]["reason"] == "2 offsets are not judged"
+
+
+def test_a_disaster_gets_no_audit(tmp_path: Path) -> None:
+    ended(run(tmp_path, "r1", opened("r1", pnr=2.0), returned("closed", closed=True), kind="disaster"))
+    assert amended(tmp_path, "r1")["made"] is None
+
+
+def test_a_record_that_is_not_writable_leaves_the_report(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ended(moved(tmp_path, "r1"))
+
+    def refused(*_args: object, **_named: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(_record, "write_whole", refused)
+    answer = amended(tmp_path, "r1")
+    assert (answer["rc"], answer["made"]) == (0, None)
+    assert "Permission denied" in warned(answer, capsys)
 
 
 def test_an_audit_that_failed_may_be_repeated(tmp_path: Path) -> None:
@@ -218,11 +330,45 @@ def test_the_page_of_a_run_shows_who_is_stopped_what_runs_and_how_to_go_on() -> 
     assert '<meta http-equiv="refresh" content="2">' in shown
     assert "RUNNING: drain" in shown
     assert "1970-01-01 00:00:10 UTC" in shown
-    assert "reads stopped since</span><strong>not stopped" in shown
+    assert '"name">reads</span><strong>not stopped' in shown
+    assert '"name">writes</span><strong>stopped' in shown
     assert "<li>barrier</li>" in shown
     assert "<li>drain</li>" not in shown
     assert "switchback.kafka_dr.failover_cutoff" in shown
     assert "switchback.kafka_dr.abandon" in shown
+
+
+def test_the_page_of_a_run_that_was_resumed_elsewhere_does_not_say_that_applications_run() -> None:
+    resumed = returned(
+        "opened", run_id="r1", resumed=True, phases_left=["start"], state={"run": {"resumed": 1, "started": 1.0}}
+    )
+    shown = page(resumed, RunEvent("phase", 10.0, {"phase": "start"}))
+    assert shown.count("may be stopped") == 2
+    assert "opened 1970-01-01 00:00:01 UTC" in shown
+    again = page(resumed, RunEvent("phase", 10.0, {"phase": "start"}), RunEvent("phase", 11.0, {"phase": "arrival"}))
+    assert again.count("<strong>started again") == 2
+
+
+def test_the_page_says_that_they_were_started_again() -> None:
+    times = [(10.0, "stop_producers"), (11.0, "stop_consumers"), (20.0, "start"), (30.0, "arrival")]
+    shown = page(opened("r1"), *(RunEvent("phase", at, {"phase": phase}) for at, phase in times))
+    assert shown.count("<strong>started again") == 2
+
+
+def test_the_page_of_an_undone_run_and_of_a_rehearsal_has_no_command() -> None:
+    failure = RunEvent("failed", 3.0, {"task": "Wait", "message": "late", "error": {}})
+    assert "switchback.kafka_dr." not in page(opened("r1"), failure, RunEvent("undone", 4.0))
+    began = RunEvent("began", 0.0, {"move": move(rehearsal=True), "options": {}, "check": False})
+    assert "switchback.kafka_dr." not in run_page(Run.of([began, opened("r1")]), 60.0)
+
+
+def test_neither_page_nor_record_holds_a_login_of_a_failure(tmp_path: Path) -> None:
+    record = run(tmp_path, "r1", opened("r1"))
+    failure = {"task": "it", "message": "https://u:s3cret@h/ does not answer", "error": {}}
+    run_module(dr_run, {"pair": PAIR, "record": str(record.folder), "event": "failed", "data": failure})
+    texts = [path.read_text() for path in record.folder.iterdir()]
+    assert len(texts) == 2
+    assert not [text for text in texts if "s3cret" in text]
 
 
 def test_the_page_offers_no_undo_after_the_point_of_no_return() -> None:
@@ -247,6 +393,20 @@ def test_each_event_of_an_open_run_renews_its_page_and_the_report_takes_its_plac
     assert "RUNNING: drain" in (record.folder / "page.html").read_text()
     ended(record)
     assert "refresh" not in (record.folder / "page.html").read_text()
+
+
+def test_a_page_that_cannot_be_made_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_args: object) -> str:
+        raise KeyError("phase")
+
+    record = run(tmp_path, "r1", opened("r1"))
+    monkeypatch.setattr(events, "run_page", broken)
+    asked = {"pair": PAIR, "record": str(record.folder), "event": "phase", "data": {"phase": "drain"}}
+    answer = run_module(dr_run, asked)
+    assert (answer["rc"], answer["run"]["id"]) == (0, "r1")
+    assert "page of the run" in warned(answer, capsys)
 
 
 def test_a_run_that_was_not_opened_has_no_page_of_its_own(tmp_path: Path) -> None:

@@ -91,7 +91,7 @@ def test_a_folder_that_cannot_be_written_refuses_the_run_before_it_begins(tmp_pa
     assert run_module(dr_run, asked)["error"]["code"] == "no_report"
 
 
-def full(_path: Path, _text: str, _mode: int) -> None:
+def full(_path: Path, _text: str, _mode: int, **_named: bool) -> None:
     raise OSError(28, "No space left on device")
 
 
@@ -300,6 +300,6 @@ def test_the_report_of_a_run_that_never_began_belongs_into_its_folder(record: Ru
     failed = happen(record, "failed", task="t", message="m", error={})
     assert failed["run"]["outcome"] == "failed"
     answer = happen(record, "report")
-    assert answer["made"] == {"folder": "r1", "start": "", "newest": True, "rehearsal": False}
+    assert answer["made"] == {"folder": "r1", "start": "", "newest": True}
     assert answer["report"]["failure"]["task"] == "t"
     assert json.dumps(answer["lines"])

@@ -277,6 +277,7 @@ WAITS: dict[str, Wait] = {}
 LOCAL = {
     "module_utils/_host_tokens.py:_lock": "a file lock on this host",
     "module_utils/_pair/journal/events.py:_wait_for_children": "processes on this host",
+    "module_utils/_run/publish.py:_lock": "a file lock on this host",
 }
 
 

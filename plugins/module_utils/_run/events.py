@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from .._core.journal.ownership import Claim
 from .._core.reports.advice import begun_text, judge, stopped_text
 from .._core.reports.cutover import arrival_text
 from .._core.reports.documents import audit_result, document
+from .._core.reports.page import page
 from .._core.reports.page_run import run_page
 from .._core.run.events import RunEvent
 from .._core.run.facts import report_facts, task_facts
@@ -32,6 +34,7 @@ from .._pair.journal.events import new_run_id, note
 from .._pair.journal.guard import Guard, Held
 from .._pair.journal.request import JournalRequest
 from .._record import PAGE, RunRecord
+from .publish import point
 
 __all__ = ["EVENTS", "EventRequest", "happened"]
 
@@ -88,12 +91,15 @@ class _Work:
 
     def show(self) -> None:
         """Write the page of a run that has not ended, for people who watch it."""
-        if self.run.id is None or self.run.ended is not None:
-            return
+        if self.run.id is not None and self.run.ended is None:
+            self.put(lambda: run_page(self.run, time.time()))
+
+    def put(self, shown: Callable[[], str]) -> None:
+        """Write the page of the run. Applications may be stopped, so nothing about it is a reason to fail."""
         try:
-            self.record.show(run_page(self.run, time.time()))
-        except DrError as error:
-            self.warnings.append(error.sentence())
+            self.record.show(shown())
+        except Exception as error:
+            self.warnings.append(f"The page of the run could not be written: {error}")
 
     def returned(self, step: str, result: Mapping[str, Any]) -> None:
         """Append the result of a step."""
@@ -153,23 +159,30 @@ def _amend(request: EventRequest) -> Result:
     """
     if request.reports is None:
         raise DrError("bad_option", 'The event "amend" needs the option reports.', "Pass kafka_dr_report_dir.")
-    record = RunRecord.of(request.reports, str(request.data["run"]))
+    unchanged = Result(extra={"made": None})
     try:
-        run = None if record is None else record.read()
-    except DrError as error:
-        return Result(
-            extra={"made": None}, warnings=[f"The report of the last move stays as it is. {error.sentence()}"]
-        )
-    if record is None or run is None or run.outcome != "completed" or _compared(run):
-        return Result(extra={"made": None})
-    work = _Work(request, record, run)
-    _audited(work)
-    _report(work)
+        record = RunRecord.of(request.reports, str(request.data["run"]))
+        if record is None or not _lacks(run := record.read(), audit_result(request.data["result"])):
+            return unchanged
+        work = _Work(request, record, run)
+        if run.ended is None:
+            # The playbook was interrupted, so it ended with its newest event.
+            record.append(RunEvent("ended", run.newest))
+        _audited(work)
+        _report(work)
+    except (DrError, OSError) as error:
+        why = error.message if isinstance(error, DrError) else error
+        unchanged.warnings.append(f"The report of the last move stays as it is: {why}")
+        return unchanged
     return Result(extra=work.result.extra, warnings=work.warnings)
 
 
-def _compared(run: Run) -> bool:
-    return run.audit is not None and run.audit["verdict"] != UNKNOWN
+def _lacks(run: Run, audit: Mapping[str, Any]) -> bool:
+    """Whether the report of the run gains by this audit. One that compared nothing takes no evidence away."""
+    if run.outcome != "completed" or not run.move.kind.needs_source:
+        return False
+    known = UNKNOWN if run.audit is None else run.audit["verdict"]
+    return run.audit is None or (known == UNKNOWN != audit["verdict"])
 
 
 # ---- what is decided
@@ -239,12 +252,14 @@ def _report(work: _Work) -> None:
         seen = {"status": run.result("status").get("status") or {}, "forecast": dict(run.result("forecast"))}
         seen |= {"survey": dict(run.survey or {}), "durations": run.result("journal").get("durations") or {}}
         planned = {**planned, **seen, "type": run.move.type, "from": run.move.source, "to": run.move.target}
-    record = work.record
-    ended = run.ended or time.time()
+    record, ended = work.record, run.ended or time.time()
     built = document("cutover", {**report_facts(run), "planned": planned}, ended, str(record.whole / PAGE))
     start = "" if record.folder == record.whole else record.folder.name
-    made = {"folder": record.whole.name, "start": start, "newest": record.newest, "rehearsal": run.move.rehearsal}
+    made = {"folder": record.whole.name, "start": start, "newest": record.newest}
     work.result.extra |= {"report": built.content, "lines": built.lines, "made": made}
+    if run.ended is not None and run.id is not None:
+        # If the plays run on another host, the report goes to the controller, and this page stays here.
+        work.put(lambda: page(built.content) or "")
 
 
 # ---- the journal
@@ -267,6 +282,8 @@ def _open(work: _Work) -> None:
     }
     _opened(work, work.note("started", data, take_over=work.request.take_over, new_id=work.record.folder.name))
     work.rename()
+    with suppress(OSError):
+        point(work.record.reports / "latest", work.record.whole.name)
     if not move.rehearsal:
         clients = [{"name": one.name, "role": one.role} for one in move.applications]
         work.text = begun_text({"run": work.run.journaled, "clients": clients, "run_on": move.run_on})

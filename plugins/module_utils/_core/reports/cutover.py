@@ -202,6 +202,21 @@ class CutoverReport:
         return str(self._facts["run_on"])
 
     @ReportField
+    def rehearsal(self) -> bool:
+        """Whether it is the move of a rehearsal."""
+        return bool(self._facts["rehearsal"])
+
+    @ReportField
+    def passed(self) -> bool:
+        """Whether it cannot be undone: it, or a run that it replaces, has passed the point of no return."""
+        return bool(self._facts["passed"])
+
+    @ReportField
+    def holder_generation(self) -> int | None:
+        """How many starts of the run took it over before this one did; null: it was not opened in the journal."""
+        return self._facts.get("generation")
+
+    @ReportField
     def began(self) -> str:
         """When the playbook was started, in UTC like all times."""
         return stamp(self._facts["began"])
@@ -319,7 +334,7 @@ class CutoverReport:
 
     @ReportField
     def files(self) -> dict[str, str]:
-        """SHA-256 of each other file of an ended run, by its path from the report; empty: the run has not ended."""
+        """SHA-256 of the files of its record, by their path from the report; empty: the run has not ended."""
         return {}
 
     @cached_property

@@ -20,9 +20,9 @@ SCHEMA = "switchback.kafka_dr/index/1"
 _SAME = ("pair", "type", "from", "to", "began", "ended", "outcome", "headline", "verdict")
 
 
-def run_row(folder: str, report: Mapping[str, Any], *, rehearsal: bool) -> dict[str, Any]:
+def run_row(folder: str, report: Mapping[str, Any]) -> dict[str, Any]:
     """The row of a run. ``folder``: name of its folder. ``moved``: it has, or may have, moved the applications."""
-    passed = report.get("outcome") == "completed" or report.get("point_of_no_return") is not None
+    moved = report.get("outcome") in ("completed", "undo_failed") or bool(report.get("passed"))
     return {
         "folder": folder,
         **{key: report.get(key) for key in _SAME},
@@ -30,18 +30,13 @@ def run_row(folder: str, report: Mapping[str, Any], *, rehearsal: bool) -> dict[
         "writes": said(standstill(report, "writes")),
         "reads": said(standstill(report, "reads")),
         "lost": said(lost(report)),
-        "moved": passed and not rehearsal,
+        "moved": moved and not report.get("rehearsal"),
     }
 
 
-def index(known: Mapping[str, Any], row: Mapping[str, Any], there: Iterable[str]) -> dict[str, Any]:
-    """The list with the row of a run, newest first. ``there``: folders that still exist, because users delete old ones.
-
-    ``known``: the list so far; empty: there is none, or it cannot be read.
-    """
-    kept = [one for one in rows(known.get("runs")) if one.get("folder") != row["folder"]]
-    found = [one for one in (*kept, row) if one.get("folder") in set(there)]
-    return {"schema": SCHEMA, "runs": sorted(found, key=lambda one: str(one.get("began")), reverse=True)}
+def index(listed: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """The list of these rows, newest first."""
+    return {"schema": SCHEMA, "runs": sorted(listed, key=lambda one: str(one.get("began")), reverse=True)}
 
 
 def latest(document: Mapping[str, Any]) -> dict[str, str]:

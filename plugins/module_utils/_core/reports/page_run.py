@@ -24,7 +24,8 @@ def run_page(run: Run, now: float) -> str:
     move, facts = run.move, going_on(run)
     way = f"{move.type} {move.source} \N{RIGHTWARDS ARROW} {move.target}"
     headline, mood = _headline(run)
-    stops = {who: facts["stopped"].get(who) for who in move.kind.standstill}
+    # An undone or a closed run needs no command, and the pair of a rehearsal has no playbook.
+    commands = not run.undone and not run.result("closed") and not move.rehearsal
     return whole_page(
         f"{headline}: {way}",
         page_head(
@@ -34,14 +35,16 @@ def run_page(run: Run, now: float) -> str:
             tag("span", f"run {run.id}, pair {move.pair}, as of ", _at(now), class_="faint"),
             _passed(run),
         ),
-        tiles((f"{who} stopped since", _at(since) or "not stopped", "") for who, since in stops.items()),
+        tiles((who, *_still(run, who)) for who in move.kind.standstill),
         section("What stopped it", *_failure(run)),
         section(
             "If the playbook ends here",
             tag("p", "Resume the run:"),
             code_block(facts["resume"]),
             *([tag("p", "Or take it back:"), code_block(facts["undo"])] if facts["undo"] else []),
-        ),
+        )
+        if commands
+        else "",
         section("Phases", table(["phase", "began", "took"], [_row(time) for time in run.times], (2,))),
         section("Comes next", bullets(_next(run))),
         refresh=_REFRESH,
@@ -55,6 +58,18 @@ def _headline(run: Run) -> tuple[str, str]:
         return ("STOPPED" if run.passed or run.failure.undo is not None else "UNDOING"), "bad"
     running = next((time.name for time in run.times if time.ended is None), None)
     return (f"RUNNING: {running}" if running else "RUNNING"), "calm"
+
+
+def _still(run: Run, who: str) -> tuple[str, object]:
+    """Whether writes or reads are stopped, and since when."""
+    if not run.still(who):
+        return (
+            "started again" if run.resumed or run.restarted or run.stopped_at(who) is not None else "not stopped"
+        ), ""
+    since = run.stopped_at(who)
+    if since is None:
+        return "may be stopped", tag("span", "by an earlier start of the run, which was opened ", _at(run.opened_at))
+    return "stopped", tag("span", "since ", _at(since))
 
 
 def _passed(run: Run) -> str:

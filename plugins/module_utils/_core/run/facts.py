@@ -29,6 +29,7 @@ def report_facts(run: Run) -> dict[str, Any]:
         "options": run.options.repeated,
         "outcome": run.outcome,
         "passed": run.passed,
+        "generation": run.generation,
         "turned": run.passed_at,
         "journal": run.result("journal").get("state") or {},
         "run_on": move.run_on,

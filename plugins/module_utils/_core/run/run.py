@@ -90,6 +90,8 @@ class Run:
     undone: bool = False
     audit: Mapping[str, Any] | None = None
     ended: float | None = None
+    #: Epoch seconds of its newest event.
+    newest: float = 0.0
 
     @classmethod
     def of(cls, events: Iterable[RunEvent], earlier: Iterable[Iterable[RunEvent]] = ()) -> Run:
@@ -105,6 +107,7 @@ class Run:
         run = cls(Move.of(data["move"]), RunOptions.of(data["options"]), first.at, bool(data["check"]))
         for event in rest:
             run = _APPLY[event.kind](run, event)
+        run = replace(run, newest=max(event.at for event in (first, *rest)))
         starts = [cls.of(start) for start in earlier]
         # Each start that takes a run over counts its holder up by one.
         if [start.generation for start in (*starts, run)] != list(range(len(starts) + 1)):
@@ -295,6 +298,16 @@ class Run:
         """Epoch seconds when the run was opened in the journal, before it stopped anything; None: it was not."""
         moment: float | None = self.journaled.get("started")
         return moment
+
+    def still(self, who: str) -> bool:
+        """Whether the writes or the reads are stopped now, as far as this start knows."""
+        first, last = self.move.kind.standstill[who]
+        # An earlier start may have stopped them.
+        begun = self.resumed or any(time.name == first for time in self.times)
+        again = any(time.name == last and time.ended is not None for time in self.times) or (
+            self.resumed and last not in self.phases_left
+        )
+        return begun and not again and not self.restarted
 
     def stopped_at(self, who: str) -> float | None:
         """Epoch seconds when the run first began to stop the writes or the reads; None: it did not, or not known."""
