@@ -60,7 +60,7 @@ def give_back(pair: Scenario) -> None:
 def forgotten(pair: Scenario, alias: str = "P") -> None:
     """Wait until a cluster removes the consumers that died with it, when their session ends."""
     client = admin(Lab(pair.folder), alias)
-    pair.wait(lambda: not at_work(client), 90, f"the members of {alias}'s groups that died with it have left")
+    pair.wait(lambda: not at_work(client), 300, f"the members of {alias}'s groups that died with it have left")
 
 
 def rename(pair: Scenario, old: str, new: str) -> None:
