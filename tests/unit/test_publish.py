@@ -9,7 +9,11 @@ import fcntl
 import hashlib
 import json
 import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -26,6 +30,23 @@ from modules import run_module, warned
 from run_records import PAIR, begun, move
 from schemas import faults
 
+# The folders of a user's environment may be closed to others, so it imports everything before.
+AS_USER = """
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._run.publish import publish
+os.umask(0o002)
+os.setgroups([4321])
+os.setgid(4321)
+os.setuid({user})
+written = publish(Path.cwd(), {made})
+assert not written["warnings"], written
+"""
+COLLECTIONS = os.pathsep.join(path for path in sys.path if (Path(path) / "ansible_collections").is_dir())
 AUDIT = {
     "verdict": "PROVEN",
     "reason": "",
@@ -214,27 +235,29 @@ def test_a_frozen_run_with_the_same_folder_holds_up_no_report(
     assert report(tmp_path, "runs/r1")["files"]
 
 
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A folder that other users can reach: those of pytest are closed."""
+    with TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        if not all(parent.stat().st_mode & 0o001 for parent in Path(folder).resolve().parents):
+            pytest.skip("the folder for temporary files is closed to other users")
+        yield Path(folder)
+
+
 @pytest.mark.skipif(os.getuid() != 0, reason="becomes two users")
-def test_users_of_one_group_share_the_list(tmp_path: Path) -> None:
+def test_users_of_one_group_share_the_list(public: Path) -> None:
     """A file that another user wrote last cannot keep its owner."""
-    shared = tmp_path / "shared"
+    shared = public / "shared"
     shared.mkdir()
     os.chown(shared, 1234, 4321)
     shared.chmod(0o2770)
-    tmp_path.chmod(0o755)
-    for parent in list(tmp_path.parents)[:2]:
-        parent.chmod(0o755)
+    script = public / "write.py"
     for number, user in enumerate((1234, 1235)):
-        child = os.fork()
-        if child == 0:
-            os.umask(0o002)
-            os.setgroups([4321])
-            os.setgid(4321)
-            os.setuid(user)
-            made = {"folder": f"r{number}", "start": "", "newest": True, "last": True}
-            warned_of = publish.publish(shared, {**made, "report": {"outcome": "completed", "began": str(number)}})
-            os._exit(1 if warned_of["warnings"] else 0)
-        assert os.waitpid(child, 0)[1] == 0
+        made = {"folder": f"r{number}", "start": "", "newest": True, "last": True}
+        report = {"outcome": "completed", "began": str(number)}
+        script.write_text(AS_USER.format(user=user, made={**made, "report": report}))
+        subprocess.run([sys.executable, str(script)], cwd=shared, check=True, env={"PYTHONPATH": COLLECTIONS})
     assert [row["folder"] for row in json.loads((shared / "index.json").read_text())["runs"]] == ["r1", "r0"]
     assert (shared / "latest-move").resolve().name == "r1"
 
