@@ -28,7 +28,6 @@ from .rows import (
     EvidenceRow,
     FoundOffsets,
     HookRow,
-    Offsets,
     PhaseRow,
     ReportField,
     SkipCount,
@@ -80,10 +79,10 @@ class SkipRow(TypedDict):
 class BarrierRow(TypedDict, total=False):
     """Facts of the barrier."""
 
-    last_replicated_offset: Annotated[Offsets, "N, by topic and partition, as below"]
-    starts: Annotated[Offsets, "log starts of the originals on the cluster being left"]
-    ends: Annotated[Offsets, "their log ends"]
-    cut: Annotated[Offsets, "log ends of the entered originals"]
+    last_replicated_offset: Annotated[dict[str, dict[str, int | None]], "N, by topic and partition, as below"]
+    starts: Annotated[dict[str, dict[str, int | None]], "log starts of the originals on the cluster being left"]
+    ends: Annotated[dict[str, dict[str, int | None]], "their log ends"]
+    cut: Annotated[dict[str, dict[str, int | None]], "log ends of the entered originals"]
     committed_offsets: Annotated[Any, "on the cluster being left"]
     entered: Annotated[Any, "committed on the cluster being entered"]
     bound: Annotated[Any, "records that these offsets are bound to"]

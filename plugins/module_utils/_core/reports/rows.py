@@ -18,7 +18,6 @@ __all__ = [
     "EvidenceRow",
     "FoundOffsets",
     "HookRow",
-    "Offsets",
     "OpenCheck",
     "PhaseRow",
     "ReportField",
@@ -32,8 +31,6 @@ __all__ = [
 
 T = TypeVar("T")
 Verdict = Literal["PROVEN", "REFUTED", "UNKNOWN", "NOT_APPLICABLE"]
-#: Offsets by topic and partition.
-Offsets = dict[str, dict[str, int | None]]
 
 
 class ReportField(cached_property[T]):
