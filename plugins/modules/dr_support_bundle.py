@@ -24,8 +24,8 @@ options:
     description:
       - Folder of the reports. The module writes the archive into it. If the folder does not exist, the module creates
         it, readable by owner and group only.
-      - The module packs the newest 100 reports. Of subfolders it reads
-        C(runs/*/report.json) only, because others can hold exported records.
+      - The module packs the newest 100 reports. Of subfolders it reads C(runs/*/report.json)
+        only, because others can hold exported records.
     type: path
     required: true
   pair:

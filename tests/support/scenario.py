@@ -223,7 +223,7 @@ class Scenario:
         return report
 
     def report(self, kind: str, to: str, link: str = "latest") -> dict[str, Any]:
-        """The newest report of a cutover; with ``latest-move`` the newest one of a run that was opened."""
+        """The newest report of a cutover; with ``latest-move`` of a run that may have moved something."""
         report: dict[str, Any] = json.loads((self.reports / link / "report.json").read_text())
         if (report["type"], report["to"]) != (kind, to):
             raise ScenarioError(f"the newest report is of {report['type']} to {report['to']}, wanted {kind} to {to}")

@@ -62,11 +62,10 @@ def _headline(run: Run) -> tuple[str, str]:
 
 def _still(run: Run, who: str) -> tuple[str, object]:
     """Whether writes or reads are stopped, and since when."""
-    if not run.still(who):
-        return (
-            "started again" if run.resumed or run.restarted or run.stopped_at(who) is not None else "not stopped"
-        ), ""
     since = run.stopped_at(who)
+    if not run.still(who):
+        again = run.resumed or run.restarted or since is not None
+        return ("started again" if again else "not stopped"), ""
     if since is None:
         return "may be stopped", tag("span", "by an earlier start of the run, which was opened ", _at(run.opened_at))
     return "stopped", tag("span", "since ", _at(since))
