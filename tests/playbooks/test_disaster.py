@@ -62,7 +62,8 @@ def test_a_healthy_cluster_is_not_abandoned_and_a_lost_one_costs_no_record_in_th
     report = pair.move("failover_disaster", "B", kafka_dr_clients=one_fails_to_stop(pair), **hooks)
     assert report["outcome"] == "completed"
     ran = [(hook["name"], hook["failure"] is None) for hook in report["hooks"]]
-    assert ran == [("before run", False), ("before stop_consumers", True), ("before move_producers", True)]
+    expected = [("before run", False), ("before stop_consumers", True), ("before move_producers", True)]
+    assert ran == [*expected, ("after run", True)]
     reported = ["before stop_consumers ", "before move_producers ", "after run completed", ""]
     assert hook_log.read_text(encoding="utf-8").split("\n") == reported
     # The others were stopped nevertheless, or they would not run on B.
