@@ -23,7 +23,7 @@ from ansible.module_utils.common.validation import check_type_dict
 from ._core.changes import Outcome, diff_of
 from ._core.compressed import compress_at, dropped_at, expand, json_text
 from ._core.errors import DrError, with_alias
-from ._core.redaction import names_of, redacted, secrets_of, without_forms
+from ._core.redaction import may_have_forms, names_of, redacted, secrets_of, without_forms
 from ._core.run.events import RunEvent
 from ._core.waiting import Bounds
 from ._record import RunRecord
@@ -203,18 +203,24 @@ def run(module: AnsibleModule, work: Callable[[AnsibleModule], Result], compress
 
 def _without(secrets: Iterable[str], rows: Any) -> str:
     """Return the rows as JSON text, masked like every other return value: Ansible cannot see into compressed rows."""
-    rows = unformed(rows)
-    text = json_text(rows)
-    # Masking takes as long as everything else, and hardly any rows have a secret.
-    hidden = any(json_text(secret)[1:-1] in text for secret in secrets)
-    return json_text(remove_values(rows, secrets)) if hidden else text
+    return json_text(_masked(secrets, rows))
+
+
+def _masked(secrets: Iterable[str], rows: Any) -> Any:
+    """Return the rows without secrets."""
+    text = json.dumps(rows, default=str)
+    # Both kinds of masking take longer than everything else, and hardly any rows have a secret.
+    if may_have_forms(text):
+        rows = unformed(rows)
+        text = json.dumps(rows, default=str)
+    return remove_values(rows, secrets) if any(json.dumps(secret)[1:-1] in text for secret in secrets) else rows
 
 
 def _keep(module: AnsibleModule, result: Mapping[str, Any]) -> None:
     """Append the result of a step to the record of its run, without secrets, if the task names one."""
     folder, step = (module.params.get(name) for name in ("record", "step"))
     if folder and step:
-        kept = remove_values(unformed(dict(result)), module.no_log_values)
+        kept = _masked(module.no_log_values, dict(result))
         try:
             RunRecord(folder).append(RunEvent("returned", time.time(), {"step": step, "result": kept}))
         except DrError as error:

@@ -17,7 +17,7 @@ import fcntl
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,15 +27,17 @@ from ._core.run.events import RunEvent
 from ._core.run.run import Run
 from ._files import write_whole
 
-__all__ = ["FILE_MODE", "FOLDER_MODE", "PAGE", "RUNS", "RunRecord", "run_of"]
+__all__ = ["FILE_MODE", "FOLDER_MODE", "PAGE", "RUNS", "RunRecord", "required_run", "run_of", "unwritable"]
 
 #: The folder of all runs, in that of the reports; the page of a run, in its folder.
 RUNS, PAGE = "runs", "page.html"
 FILE_MODE, FOLDER_MODE = 0o640, 0o750
 _VERSION = 1
 _NAME, _START = "run.json", "start-"
-# Characters of a result that stand in run.json itself.
-_SHORT = 4_000
+# Characters of a result that stand in run.json itself, and of one of its values if the whole result has more.
+_SHORT, _SHORT_VALUE = 4_000, 1_000
+# Where an event names the file with the large values of its result.
+_BESIDE = "beside"
 
 
 class RunRecord:
@@ -51,7 +53,7 @@ class RunRecord:
         try:
             record.folder.mkdir(mode=FOLDER_MODE, parents=True)
         except OSError as error:
-            raise _unwritable(error) from error
+            raise unwritable("record of the run", error) from error
         record._write([RunEvent("began", time.time(), began)])
         return record
 
@@ -119,7 +121,7 @@ class RunRecord:
             # Applications may be stopped, and it need not survive a loss of power.
             write_whole(self.whole / PAGE, page, FILE_MODE, keep_owner=False, durable=False)
         except OSError as error:
-            raise _unwritable(error) from error
+            raise unwritable("record of the run", error) from error
 
     # ---- files
 
@@ -152,21 +154,24 @@ class RunRecord:
             raise _missing(self.folder, str(error)) from error
 
     def _beside(self, event: RunEvent, number: int) -> RunEvent:
-        """Write a large result into a file of its own, and return the event that names it."""
-        result = event.data.get("result")
-        if result is None or len(text := json.dumps(result, default=str)) <= _SHORT:
+        """Write the large values of a large result into a file of their own, and return the event that names it."""
+        result = event.data.get("result") or {}
+        texts = {key: json.dumps(value, default=str) for key, value in result.items()}
+        large = [key for key, text in texts.items() if len(text) > _SHORT_VALUE]
+        if not large or sum(map(len, texts.values())) <= _SHORT:
             return event
         name = f"{number:03}-{event.data['step']}.json"
-        _put(self.folder / name, text)
-        return RunEvent(event.kind, event.at, {**event.data, "result": {"file": name}})
+        _put(self.folder / name, f"{{{', '.join(f'{json.dumps(key)}: {texts[key]}' for key in large)}}}")
+        short = {key: value for key, value in result.items() if key not in large}
+        beside = {"file": name, "keys": large}
+        return RunEvent(event.kind, event.at, {**event.data, "result": short, _BESIDE: beside})
 
     def _whole(self, event: RunEvent) -> RunEvent:
-        result = event.data.get("result")
-        if not isinstance(result, Mapping) or result.keys() != {"file"}:
+        beside = event.data.get(_BESIDE)
+        if beside is None:
             return event
-        return RunEvent(
-            event.kind, event.at, {**event.data, "result": _Beside(self.folder / Path(result["file"]).name)}
-        )
+        result = _Beside(self.folder / Path(beside["file"]).name, event.data["result"], beside["keys"])
+        return RunEvent(event.kind, event.at, {**event.data, "result": result})
 
     def _write(self, events: list[RunEvent]) -> None:
         kept = {"version": _VERSION, "events": [event.as_dict() for event in events]}
@@ -186,11 +191,19 @@ def run_of(params: Mapping[str, Any]) -> Run | None:
     return RunRecord(params["record"]).read() if params.get("record") else None
 
 
-class _Beside(Mapping[str, Any]):
-    """A large result, read when it is needed: most steps need few of them."""
+def required_run(params: Mapping[str, Any]) -> Run:
+    """Return the run in the option ``record`` of a module that is a step of runs only. Raises ``bad_option``."""
+    found = run_of(params)
+    if found is None:
+        raise DrError("bad_option", "The option record is missing.", "Pass the folder that dr_run returned.")
+    return found
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+
+class _Beside(Mapping[str, Any]):
+    """A large result. Its large values are read when one is needed: most steps need few of them."""
+
+    def __init__(self, path: Path, short: Mapping[str, Any], large: Collection[str]) -> None:
+        self._path, self._short, self._large = path, short, large
         self._read: dict[str, Any] | None = None
 
     @property
@@ -203,25 +216,29 @@ class _Beside(Mapping[str, Any]):
         return self._read
 
     def __getitem__(self, key: str) -> Any:
-        return self._rows[key]
+        return self._rows[key] if key in self._large else self._short[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._large or key in self._short
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._rows)
+        return iter((*self._short, *self._large))
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._short) + len(self._large)
 
 
 def _put(path: Path, text: str) -> None:
     try:
         write_whole(path, text, FILE_MODE)
     except OSError as error:
-        raise _unwritable(error) from error
+        raise unwritable("record of the run", error) from error
 
 
-def _unwritable(error: OSError) -> DrError:
+def unwritable(what: str, error: OSError) -> DrError:
+    """``what``: record of the run, or report."""
     hint = "Check that kafka_dr_report_dir on the controller has space and is writable. Then start again."
-    return DrError("no_report", f"The record of the run could not be written: {error}.", hint)
+    return DrError("no_report", f"The {what} could not be written: {error}.", hint)
 
 
 def _missing(folder: Path, why: str) -> DrError:

@@ -141,6 +141,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
+LOCAL_RUN = {"fast": True}
 CLIENT = {
     "name": {"type": "str", "required": True},
     "argv": {"type": "list", "elements": "str"},

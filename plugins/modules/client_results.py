@@ -87,6 +87,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._client_results import collect, together
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 
+LOCAL_RUN = {"fast": True}
 SPEC = ArgumentSpec({"started": {"type": "list", "elements": "dict", "required": True}})
 
 

@@ -200,6 +200,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
+LOCAL_RUN = {"fast": True}
 WORKLOAD = {
     "client": {"type": "str", "required": True},
     "url": {"type": "str"},

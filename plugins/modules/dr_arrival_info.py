@@ -11,13 +11,14 @@ module: dr_arrival_info
 short_description: Verify the first writes and the committed offsets after a cutover (internal step)
 version_added: 1.0.0
 description:
-  - C(roles/cutover/tasks/phase_arrival.yml) calls this module.
+  - C(roles/cutover/tasks/phase_arrival.yml) and C(roles/cutover/tasks/await_start.yml) call this module.
   - Waits, within O(wait_timeout), until each topic has a record at or after the cut, and the members of every group are
     assigned all partitions on which the run committed offsets. Reads the record back. A topic without writes results in
     UNKNOWN and does not block the run. So does a topic that no member is assigned, such as the mirrored topic if the
     consumers subscribe to the original only.
   - Fails if the committed offset of a group is missing, outside the log, or lower than the one that the run committed.
-  - Reads the cut and the committed offsets from the barrier of the run, in the pair's journal on O(enter).
+  - Reads the cut and the committed offsets from the barrier of the run, in the pair's journal on the cluster being
+    entered, which O(record) names. It contacts no other cluster.
 extends_documentation_fragment:
   - switchback.kafka_dr.record
   - switchback.kafka_dr.pair.spec
@@ -26,21 +27,12 @@ extends_documentation_fragment:
   - switchback.kafka_dr.confluent_kafka
   - switchback.kafka_dr.internal
 options:
-  enter:
-    description: Alias of the cluster being entered. The module reads only this cluster.
-    type: str
-    required: true
-  groups:
-    description: Groups that moved.
-    type: list
-    elements: str
-    default: []
-  not_awaited:
+  await_others:
     description:
-      - C(topics) and C(groups) whose applications other teams start later. The module observes them and does not wait
-        for them. Other keys are ignored.
-    type: dict
-    default: {}
+      - Whether to wait for the applications of other teams too. With V(false) the module observes them and does not
+        wait for them.
+    type: bool
+    default: false
 seealso:
   - module: switchback.kafka_dr.kafka_group_info
   - module: switchback.kafka_dr.dr_barrier
@@ -52,8 +44,7 @@ EXAMPLES = r"""
 - name: Verify that producers and consumers work on B
   switchback.kafka_dr.dr_arrival_info:
     pair: "{{ kafka_dr_pair.spec }}"
-    enter: B
-    groups: [settlement]
+    record: "{{ cutover_record }}"
     wait_timeout: 15
 """
 
@@ -92,25 +83,24 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.arrival import ArrivalRequest, arrival
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._record import required_run
 
-SPEC = ArgumentSpec(
-    {
-        "enter": {"type": "str", "required": True},
-        "groups": {"type": "list", "elements": "str", "default": []},
-        "not_awaited": {"type": "dict", "default": {}},
-    }
-).merge(pair_option(), wait_options(), record_options())
+LOCAL_RUN = {"fast": True, "progress": "status "}
+SPEC = ArgumentSpec({"await_others": {"type": "bool", "default": False}}).merge(
+    pair_option(), wait_options(), record_options()
+)
 
 
 def work(module: AnsibleModule) -> Result:
     """Wait for first writes and members, then judge the committed offsets."""
     params = module.params
+    pair, move = pair_spec(params), required_run(params).move
     return arrival(
         ArrivalRequest(
-            pair=pair_spec(params),
-            enter=params["enter"],
-            groups=params["groups"],
-            not_awaited=OtherApplications.of(params["not_awaited"]),
+            pair=pair,
+            enter=move.target,
+            groups=pair.groups,
+            not_awaited=OtherApplications() if params["await_others"] else move.other_applications,
             bounds=Bounds(params["wait_timeout"], params["wait_sleep"]),
             request_timeout=params["request_timeout"],
         )

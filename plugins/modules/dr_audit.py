@@ -171,6 +171,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.audit import AuditRequest, audit
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
 
+LOCAL_RUN = {"progress": "audit "}
 SPEC = ArgumentSpec(
     {
         "output": {"type": "path", "required": True},

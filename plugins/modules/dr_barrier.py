@@ -17,6 +17,10 @@ description:
     are STOPPED without tasks.
   - Then translates the committed offsets of all groups, as M(switchback.kafka_dr.dr_translation_info) does. Appends
     what cannot be read again later to the journal, as the phase C(barrier) of the run.
+  - In O(record), preflight has noted which groups had no members, and when it read their committed offsets. The
+    application of such a group may read with C(assign()) and commits every 5 s by default, so its committed offsets
+    must be unchanged since then, or for 6 s. If the committed offsets are still those that the drain has noted,
+    O(waits.settle) counts from the drain.
   - If the flow is not drained or an offset cannot be found, the module fails and journals nothing. The connectors stay
     stopped, and the caller must start them again.
 extends_documentation_fragment:
@@ -61,41 +65,6 @@ options:
         description: Until everything that the groups have read is replicated, and no transaction is open.
         type: float
         default: 120.0
-  commits_seen:
-    description:
-      - RV(switchback.kafka_dr.dr_drain#module:commits_seen) of the same run. If the committed offsets are still the
-        same, O(waits.settle) counts from then.
-    type: dict
-    suboptions:
-      at:
-        description: Moment on the host of the module.
-        type: float
-        required: true
-      digest:
-        description: Digest of the offsets.
-        type: str
-        required: true
-  idle_groups:
-    description:
-      - RV(switchback.kafka_dr.dr_status_info#module:idle_groups) of the preflight of the same run. The application of
-        such a group may read with C(assign()) and commits every 5 s by default, so its committed offsets must be
-        unchanged since then, or for 6 s.
-    type: dict
-    required: true
-    suboptions:
-      groups:
-        description: The groups.
-        type: list
-        elements: str
-        required: true
-      at:
-        description: Moment on the host of the module.
-        type: float
-        required: true
-      digest:
-        description: Digest of the offsets.
-        type: str
-        required: true
 attributes:
   check_mode:
     support: partial
@@ -119,7 +88,7 @@ EXAMPLES = r"""
   switchback.kafka_dr.dr_barrier:
     pair: "{{ kafka_dr_pair.spec }}"
     guard: "{{ kafka_dr_guard }}"
-    idle_groups: "{{ preflight.idle_groups }}"
+    record: "{{ cutover_record }}"
   register: barrier
 """
 
@@ -187,7 +156,9 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options 
     pair_option,
     pair_spec,
 )
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._record import required_run
 
+LOCAL_RUN = {"fast": True, "repeatable": True}
 WAITS = {
     "stop_timeout": {"type": "float", "default": 60.0},
     "restart_timeout": {"type": "float", "default": 900.0},
@@ -195,13 +166,9 @@ WAITS = {
     "settle": {"type": "float", "default": 1.0},
     "wait_timeout": {"type": "float", "default": 120.0},
 }
-COMMITS_SEEN = {"at": {"type": "float", "required": True}, "digest": {"type": "str", "required": True}}
-IDLE_GROUPS = {"groups": {"type": "list", "elements": "str", "required": True}, **COMMITS_SEEN}
 SPEC = ArgumentSpec(
     {
         "final": {"type": "bool", "default": True},
-        "commits_seen": {"type": "dict", "options": COMMITS_SEEN},
-        "idle_groups": {"type": "dict", "options": IDLE_GROUPS, "required": True},
         "waits": {"type": "dict", "options": WAITS, "apply_defaults": True},
     }
 ).merge(pair_option(), acceptance_options(), guard_options(), record_options())
@@ -212,9 +179,13 @@ ROWS = ("committed_offsets", "details", "barrier.*")
 def work(module: AnsibleModule) -> Result:
     """Stop the flow, translate the committed offsets and journal them."""
     params = module.params
-    claim, waits = claim_of(params), params["waits"]
+    claim, waits, moved = claim_of(params), params["waits"], required_run(params)
     if claim is None or not claim.run:
         raise DrError("bad_option", "The option guard has no run.", "Set guard.run: the barrier is a phase of a run.")
+    if moved.idle_groups is None:
+        raise DrError(
+            "bad_option", "The record has not noted which groups had no members.", "Pass the record of the preflight."
+        )
     request = BarrierRequest(
         pair=pair_spec(params),
         claim=claim,
@@ -227,8 +198,8 @@ def work(module: AnsibleModule) -> Result:
         stop_timeout=waits["stop_timeout"],
         restart_timeout=waits["restart_timeout"],
         request_timeout=params["request_timeout"],
-        commits_seen=CommitsSeen.parsed(params["commits_seen"]),
-        idle_groups=IdleGroups.parsed(params["idle_groups"]),
+        commits_seen=CommitsSeen.parsed(moved.commits_seen),
+        idle_groups=IdleGroups.parsed(moved.idle_groups),
     )
     return barrier(request, module.check_mode)
 

@@ -71,6 +71,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options 
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._record import run_of
 
+LOCAL_RUN = {"fast": True, "repeatable": True}
 SPEC = pair_option().merge(guard_options(), record_options())
 
 

@@ -13,8 +13,9 @@ version_added: 1.0.0
 description:
   - C(roles/cutover/tasks/phase_flows.yml) and C(roles/cutover/tasks/phase_settled.yml) call this module, after the
     point of no return.
-  - Reads the members and committed offsets of the groups on O(leave) once, and compares the offsets with those at the
-    barrier. A cluster that does not respond results in UNKNOWN and does not fail the task.
+  - Reads the members and committed offsets of the groups on the cluster that was left once, and compares the offsets
+    with those at the barrier. O(record) has both. A cluster that does not respond results in UNKNOWN and does not fail
+    the task.
 extends_documentation_fragment:
   - switchback.kafka_dr.record
   - switchback.kafka_dr.pair.spec
@@ -22,17 +23,10 @@ extends_documentation_fragment:
   - switchback.kafka_dr.confluent_kafka
   - switchback.kafka_dr.internal
 options:
-  leave:
-    description: Alias of the cluster that was left. The module reads only this cluster.
-    type: str
-    required: true
-  barrier_offsets:
-    description: Committed offsets at the barrier, by group, topic and partition. With O(record), those of its run.
-    type: dict
   group_sync:
     description:
-      - Whether the flow toward O(leave) has committed offsets there since the barrier. A changed offset on one of its
-        replicas may then be a consumer's or the flow's.
+      - Whether the flow toward that cluster has committed offsets there since the barrier. A changed offset on one of
+        its replicas may then be a consumer's or the flow's.
       - V(stopped) is without such commits. V(started) is after a look of the same run with V(stopped) that was PROVEN,
         so changed offsets on these replicas show nothing. With V(unknown) they result in UNKNOWN.
     type: str
@@ -48,8 +42,7 @@ EXAMPLES = r"""
 - name: Verify that no group is at work on P any more
   switchback.kafka_dr.dr_departure_info:
     pair: "{{ kafka_dr_pair.spec }}"
-    leave: P
-    barrier_offsets: {settlement: {Payments: {"0": 1214}}}
+    record: "{{ cutover_record }}"
     group_sync: stopped
 """
 
@@ -74,27 +67,22 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets.
     departure,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._record import run_of
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._record import required_run
 
 SPEC = ArgumentSpec(
-    {
-        "leave": {"type": "str", "required": True},
-        "barrier_offsets": {"type": "dict"},
-        "group_sync": {"type": "str", "choices": ["stopped", "started", "unknown"], "required": True},
-    }
+    {"group_sync": {"type": "str", "choices": ["stopped", "started", "unknown"], "required": True}}
 ).merge(pair_option(), record_options())
 
 
 def work(module: AnsibleModule) -> Result:
     """Observe the groups once, and judge what they show."""
     params = module.params
-    moved = run_of(params)
-    offsets = params["barrier_offsets"] if moved is None else moved.barrier.get("committed_offsets")
+    moved = required_run(params)
     return departure(
         DepartureRequest(
             pair=pair_spec(params),
-            leave=params["leave"],
-            barrier_offsets=offsets or {},
+            leave=moved.move.source,
+            barrier_offsets=moved.barrier.get("committed_offsets") or {},
             group_sync=params["group_sync"],
             request_timeout=params["request_timeout"],
         )

@@ -237,6 +237,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options 
     pair_spec,
 )
 
+LOCAL_RUN = {"fast": True}
 SPEC = ArgumentSpec(
     {
         "leave": {"type": "str", "required": True},

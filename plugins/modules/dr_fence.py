@@ -136,6 +136,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options 
     pair_spec,
 )
 
+LOCAL_RUN = {"fast": True}
 SPEC = ArgumentSpec(
     {
         "at": {"type": "str", "required": True},

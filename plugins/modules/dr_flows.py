@@ -151,6 +151,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.flows.go
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
+LOCAL_RUN = {"fast": True}
 SPEC = ArgumentSpec(
     {
         "pair": {"type": "dict", "required": True},

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_guard_info
-short_description: Prove that this controller still holds its run or its lease (internal step)
+short_description: Prove that this controller still holds its run or its lease
 version_added: 1.0.0
 description:
   - C(roles/clients/tasks/owned.yml), C(roles/rehearsal/tasks/clean.yml) and
@@ -19,7 +19,6 @@ extends_documentation_fragment:
   - switchback.kafka_dr.journal.guard
   - switchback.kafka_dr.attributes
   - switchback.kafka_dr.confluent_kafka
-  - switchback.kafka_dr.internal
 attributes:
   check_mode:
     support: full
@@ -60,6 +59,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._guard import 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import Held, guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
+
+LOCAL_RUN = {"fast": True}
 
 
 def work(module: AnsibleModule) -> Result:

@@ -333,6 +333,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options 
     pair_spec,
 )
 
+LOCAL_RUN = {"fast": True}
 SPEC = ArgumentSpec(
     {
         "copies": {"type": "list", "elements": "str", "default": []},

@@ -17,6 +17,7 @@ description:
     verdict is C(YES) only if all its checks are.
   - The module changes nothing on the pair. It judges a flow by the records that it replicates, never by the state
     RUNNING alone.
+  - With O(before_stop), it asks only what a planned move asks before it stops the first application.
   - It stores each result in the state topic of every cluster that responds (see O(history)), to show a trend next time.
 extends_documentation_fragment:
   - switchback.kafka_dr.pair.spec
@@ -27,6 +28,13 @@ options:
     description: Alias of the cluster that the applications would enter. If not set, the one where they do not live.
     type: str
     default: ""
+  before_stop:
+    description:
+      - V(true) asks the checks that do not depend on the stop of the applications, and that no other task of a planned
+        move asks. The task fails if the answer of one of them is C(NO), or C(UNKNOWN), and remains so for 10 s. It
+        stores nothing. RV(refusals), RV(requests) and RV(error) are all that it returns.
+    type: bool
+    default: false
   clients:
     description: The applications, each with C(name), C(role), C(group) and C(principal), whose rights are checked.
     type: list
@@ -188,6 +196,12 @@ lines:
   type: list
   elements: str
   sample: ["P -> B: ready for a controlled cutover: YES, for a disaster: NO"]
+refusals:
+  description: The checks that refuse the move, in words.
+  returned: with O(before_stop)
+  type: list
+  elements: str
+  sample: []
 requests:
   description: Requests that the module sent, without secrets.
   returned: success
@@ -214,12 +228,16 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.checks.o
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.readiness.request import ReadinessRequest
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.readiness.workflow import readiness
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.readiness.workflow import (
+    before_stop,
+    readiness,
+)
 
 NAMES = {"type": "list", "elements": "str", "default": []}
 SPEC = ArgumentSpec(
     {
         "to": {"type": "str", "default": ""},
+        "before_stop": {"type": "bool", "default": False},
         "clients": {"type": "list", "elements": "dict", "default": []},
         "endpoints": {"type": "dict", "default": {}},
         "other_applications": {"type": "dict", "default": {}},
@@ -257,7 +275,7 @@ def work(module: AnsibleModule) -> Result:
         limits=Limits(params["lag_limit"], params["expiry_limit"], params["age_limit"]),
         request_timeout=params["request_timeout"],
     )
-    return readiness(request, module.check_mode)
+    return before_stop(request) if params["before_stop"] else readiness(request, module.check_mode)
 
 
 def main() -> None:

@@ -119,6 +119,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.reports.page import page
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._files import is_as_wanted, write_whole
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import ArgumentSpec, Result, run
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._record import unwritable
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._run.publish import publish
 
 _MODE = 0o640
@@ -160,16 +161,11 @@ def _run(folder: Path, made: Mapping[str, Any]) -> Result:
     try:
         written = publish(folder, made)
     except OSError as error:
-        result.failure = _unwritable(error)
+        result.failure = unwritable("report", error)
         return result
     result.warnings = written.pop("warnings")
     result.extra |= written
     return result
-
-
-def _unwritable(error: OSError) -> DrError:
-    hint = "Check that kafka_dr_report_dir on the controller has space and is writable. Then start again."
-    return DrError("no_report", f"The report could not be written: {error}.", hint)
 
 
 def _write_report(folder: Path, names: list[str], content: dict[str, Any]) -> dict[str, list[str]]:
@@ -181,7 +177,7 @@ def _write_report(folder: Path, names: list[str], content: dict[str, Any]) -> di
         made = page(content)
         _write(pages, made, _MODE)
     except OSError as error:
-        raise _unwritable(error) from error
+        raise unwritable("report", error) from error
     return {"paths": [str(path) for path in paths], "pages": [str(path) for path in pages if made]}
 
 

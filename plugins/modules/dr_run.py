@@ -32,7 +32,8 @@ options:
         an application that could not be stopped, V(failed) and V(undo_failed) are failures, V(restarted) is that an
         undo has started the applications, and V(audited) has the result of the audit.
       - V(report) builds the report. If it is the final one, the run has ended. V(amend) builds that of a run that has
-        ended, with the result of a later audit.
+        ended, with the result of a later audit. Both write it if C(here) in O(data) says that this host is the
+        controller.
     type: str
     choices:
       - begin
@@ -120,7 +121,7 @@ problems:
   elements: str
   sample: []
 report:
-  description: The report.
+  description: The report. If it was written here, only C(verdict), C(outcome) and C(run), and all of a rehearsal's.
   returned: for O(event=report) and O(event=amend)
   type: dict
   sample: {verdict: PROVEN}
@@ -130,11 +131,23 @@ lines:
   type: list
   elements: str
   sample: []
+paths:
+  description: The files of the report that the module has written.
+  returned: for O(event=report) and O(event=amend) on the controller
+  type: list
+  elements: str
+  sample: [/var/lib/kafka_dr/reports/runs/20261126T091500Z-4f2a1c/report.json]
+pages:
+  description: The pages of the report that the module has written.
+  returned: for O(event=report) and O(event=amend) on the controller
+  type: list
+  elements: str
+  sample: [/var/lib/kafka_dr/reports/runs/20261126T091500Z-4f2a1c/page.html]
 made:
   description:
     - Where the report belongs. C(folder) is the folder of the run in C(runs), C(start) that of this start within it,
       and empty for the first one. C(newest) is false if another controller has taken the run over.
-    - With O(event=amend), null if the report stays as it is.
+    - Null if the module has written it, or with O(event=amend) if the report stays as it is.
   returned: for O(event=report) and O(event=amend)
   type: dict
   sample: {folder: 20261126T091500Z-4f2a1c, start: start-2, newest: true}
@@ -155,6 +168,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._run.events import EVENTS, EventRequest, happened
 
+LOCAL_RUN = {"fast": True}
 SPEC = ArgumentSpec(
     {
         "event": {"type": "str", "choices": ["begin", "amend", *EVENTS], "required": True},

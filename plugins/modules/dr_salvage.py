@@ -74,7 +74,7 @@ attributes:
     support: full
 seealso:
   - module: switchback.kafka_dr.dr_disaster
-  - module: switchback.kafka_dr.dr_rescue_info
+  - module: switchback.kafka_dr.dr_drain
 author:
   - switchback.kafka_dr contributors (@switchback)
 """

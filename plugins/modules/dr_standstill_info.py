@@ -15,7 +15,8 @@ description:
     C(roles/cutover/tasks/last_probe.yml) call this module.
   - Watches O(groups) and the log ends of O(topics) on O(at). Ends when no group has members, no group has committed an
     offset for O(idle_settle) seconds, and no topic was written for O(settle) seconds. Fails after O(wait_timeout) in
-    addition to these seconds, and names what is not at rest.
+    addition to these seconds, and names what is not at rest. What has not changed since an earlier look in O(record) on
+    the same host counts as unchanged from that time on.
 extends_documentation_fragment:
   - switchback.kafka_dr.record
   - switchback.kafka_dr.pair.spec
@@ -46,12 +47,6 @@ options:
     description: Seconds in which the groups must commit no offset.
     type: float
     default: 1.0
-  seen:
-    description:
-      - RV(seen) of an earlier call on the same host. What has not changed since then counts as unchanged from that time
-        on.
-    type: dict
-    default: {}
 seealso:
   - module: switchback.kafka_dr.dr_arrival_info
 author:
@@ -76,7 +71,7 @@ waited_s:
   type: float
   sample: 12.4
 seen:
-  description: Since when, and with which content, each topic and group has not changed, for O(seen) of a later call.
+  description: Since when, and with which content, each topic and group has not changed. A later look compares.
   returned: when the cluster responded
   type: dict
   sample: {topics: {Payments: {at: 41234.5, digest: 5f2c, end: 1214}}, groups: {}}
@@ -97,7 +92,9 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observat
     standstill,
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import pair_option, pair_spec
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._record import run_of
 
+LOCAL_RUN = {"fast": True, "progress": "status "}
 NAMES = {"type": "list", "elements": "str", "default": []}
 SPEC = ArgumentSpec(
     {
@@ -106,7 +103,6 @@ SPEC = ArgumentSpec(
         "groups": NAMES,
         "settle": {"type": "float", "default": 10.0},
         "idle_settle": {"type": "float", "default": 1.0},
-        "seen": {"type": "dict", "default": {}},
     }
 ).merge(pair_option(), wait_options(), record_options())
 
@@ -114,6 +110,7 @@ SPEC = ArgumentSpec(
 def work(module: AnsibleModule) -> Result:
     """Watch until everything is at rest."""
     params = module.params
+    earlier = run_of(params)
     return standstill(
         StandstillRequest(
             pair=pair_spec(params),
@@ -122,7 +119,7 @@ def work(module: AnsibleModule) -> Result:
             groups=params["groups"],
             settle=params["settle"],
             idle_settle=params["idle_settle"],
-            seen=params["seen"],
+            seen={} if earlier is None else earlier.seen,
             bounds=Bounds(params["wait_timeout"], params["wait_sleep"]),
             request_timeout=params["request_timeout"],
         )

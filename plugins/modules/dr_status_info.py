@@ -239,8 +239,8 @@ status:
         read_to_end: true
 idle_groups:
   description:
-    - The groups without members on O(idle_on), when their committed offsets were read, and a digest of them, for
-      O(switchback.kafka_dr.dr_barrier#module:idle_groups).
+    - The groups without members on O(idle_on), when their committed offsets were read, and a digest of them. The
+      barrier of the same run compares.
   returned: with O(idle_on)
   type: dict
   sample: {groups: [archive], at: 41230.5, digest: 5f2c}
@@ -281,6 +281,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options 
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._record import run_of
 
+LOCAL_RUN = {"fast": True, "progress": "status "}
 SPEC = ArgumentSpec(
     {
         "wait_for": {"type": "str", "choices": ["none", "flowing", "replicated"], "default": "none"},

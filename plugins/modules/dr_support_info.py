@@ -8,7 +8,7 @@ from __future__ import annotations
 
 DOCUMENTATION = r"""
 module: dr_support_info
-short_description: Read what a problem report needs from both clusters (internal step)
+short_description: Read what a problem report needs from both clusters
 version_added: 1.0.0
 description:
   - C(roles/report/tasks/bundle.yml) calls this module.
@@ -21,7 +21,6 @@ extends_documentation_fragment:
   - switchback.kafka_dr.attributes
   - switchback.kafka_dr.attributes.info_module
   - switchback.kafka_dr.confluent_kafka
-  - switchback.kafka_dr.internal
 seealso:
   - module: switchback.kafka_dr.dr_support_bundle
 author:
@@ -31,7 +30,11 @@ author:
 EXAMPLES = r"""
 - name: Read both clusters
   switchback.kafka_dr.dr_support_info:
-    pair: "{{ kafka_dr_pair.spec }}"
+    pair:
+      clusters:
+        P: {bootstrap_servers: "p1.example.com:9092"}
+        B: {bootstrap_servers: "b1.example.com:9092"}
+      topics: [Payments]
     request_timeout: 10
   register: support
 

@@ -257,6 +257,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.journal.guard import guarded
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.options import guard_options
 
+LOCAL_RUN = {"repeatable": True}
 COMMITTED_OFFSET = {
     "topic": {"type": "str", "required": True},
     "partition": {"type": "int", "required": True},

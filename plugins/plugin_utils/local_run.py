@@ -13,70 +13,40 @@ that need more than a plain local run, Ansible's normal action plugin runs the s
 
 from __future__ import annotations
 
+import ast
 import faulthandler
 import importlib
-import json
 import multiprocessing
 import os
+import re
 import signal
 import sys
 import time
 import traceback
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import ModuleType
 from typing import IO, Any, NoReturn
 
 from ansible import constants
-from ansible.module_utils import _internal
-from ansible.module_utils.common.json import Direction, get_module_encoder
 from ansible.plugins.action import ActionBase
 from ansible.utils.display import Display
 
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.errors import DrError
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.redaction import redacted, secrets_of
-from ansible_collections.switchback.kafka_dr.plugins.plugin_utils import background
+from ansible_collections.switchback.kafka_dr.plugins.plugin_utils import ansible_core, background
 
-_PROFILE = "legacy"
 # Seconds between two reads of a module's progress. The last one delays the module's result, maybe within a downtime.
 _POLL_INTERVAL = 0.02
-# Modules that write progress to standard error, with the prefix of these lines. They are shown while the module runs,
-# because minutes of silence look like a hang.
-_PROGRESS = {
-    "dr_arrival_info": "status ",
-    "dr_audit": "audit ",
-    "dr_drain": "status ",
-    "dr_standstill_info": "status ",
-    "dr_status_info": "status ",
-}
 # The value of ansible.cfg or ANSIBLE_PYTHON_INTERPRETER, if no variable is set. "auto" is not a path, so it is not a
 # plain local run.
 _INTERPRETER = constants.config.get_config_value("INTERPRETER_PYTHON")
 # The signals of a crash in native code, such as librdkafka. A process that the kernel or an operator ends has another.
 _CRASHES = {signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE}
-# Besides the modules named `_info`, which change nothing: what a resumed run calls again with the same arguments.
-_REPEATABLE = ("dr_barrier", "dr_commit", "dr_drain", "kafka_group")
 _MODULES = "ansible_collections.switchback.kafka_dr.plugins.modules"
 _UTILS = "ansible_collections.switchback.kafka_dr.plugins.module_utils"
-# Modules that run while applications are stopped.
-_NEEDED_FAST = (
-    "client_control",
-    "client_results",
-    "client_workload",
-    "dr_arrival_info",
-    "dr_barrier",
-    "dr_commit",
-    "dr_disaster",
-    "dr_drain",
-    "dr_fence",
-    "dr_flows",
-    "dr_guard_info",
-    "dr_journal",
-    "dr_run",
-    "dr_standstill_info",
-    "dr_status_info",
-)
 # Values of a result that the module has not masked itself: it has not ended as a module does.
 _RAW = ("module_stdout", "module_stderr", "exception")
 # What load_modules() has imported, by name.
@@ -84,6 +54,33 @@ _loaded: dict[str, ModuleType] = {}
 _PLUGINS = Path(__file__).parents[1]
 # The folder that holds ansible_collections/switchback/kafka_dr/plugins.
 _ROOT = _PLUGINS.parents[3]
+# How a module declares it, see Properties.
+_DECLARED = re.compile(r"^LOCAL_RUN = (\{.*\})$", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Properties:
+    """What a module declares about itself in its line ``LOCAL_RUN = {...}``."""
+
+    #: It runs while applications are stopped, so it is imported before.
+    fast: bool = False
+    #: It may be called again with the same arguments after a crash, as a resumed run does.
+    repeatable: bool = False
+    #: Prefix of the lines on its standard error that are shown while it runs: minutes of silence look like a hang.
+    progress: str | None = None
+
+    @classmethod
+    def of(cls, name: str) -> Properties:
+        """Those of a module. One named `_info` changes nothing, so it is repeatable without a declaration."""
+        found = _DECLARED.search((_PLUGINS / "modules" / f"{name}.py").read_text(encoding="utf-8"))
+        declared = {"repeatable": name.endswith("_info"), **(ast.literal_eval(found[1]) if found else {})}
+        return cls(**declared)
+
+
+def needed_fast() -> list[str]:
+    """The modules that run while applications are stopped."""
+    names = (path.stem for path in sorted((_PLUGINS / "modules").glob("[!_]*.py")))
+    return [name for name in names if Properties.of(name).fast]
 
 
 class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
@@ -113,17 +110,7 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
     def _run_anywhere(self, variables: dict[str, Any]) -> dict[str, Any]:
         if self._is_plain_and_local(variables):
             return self._run_from_files(variables)
-        normal = self._shared_loader_obj.action_loader.get(
-            "ansible.builtin.normal",
-            task=self._task,
-            connection=self._connection,
-            play_context=self._play_context,
-            loader=self._loader,
-            templar=self._templar,
-            shared_loader_obj=self._shared_loader_obj,
-        )
-        answer: dict[str, Any] = normal.run(task_vars=variables)
-        return answer
+        return ansible_core.packed(self, variables)
 
     def _is_plain_and_local(self, variables: dict[str, Any]) -> bool:
         interpreter = self._templar.template(variables.get("ansible_python_interpreter") or _INTERPRETER)
@@ -137,41 +124,21 @@ class ActionModule(ActionBase):  # type: ignore[misc]  # Ansible has no types
         )
 
     def _run_from_files(self, variables: dict[str, Any]) -> dict[str, Any]:
-        name = self._module_name()
-        arguments = dict(self._task.args)
-        self._update_module_args(name, arguments, variables)
-        encoder = get_module_encoder(_PROFILE, Direction.CONTROLLER_TO_MODULE)
-        given = json.dumps({"ANSIBLE_MODULE_ARGS": arguments}, cls=encoder).encode()
-        code, printed, errors = _run(name, given)
-        repeatable = name.endswith("_info") or (name in _REPEATABLE and not printed.strip())
+        name = ansible_core.module_name(self)
+        given, properties = ansible_core.standard_input(self, name, variables), Properties.of(name)
+        code, printed, errors = _run(name, given, properties.progress)
+        # What has printed a result may have changed something after that.
+        repeatable = properties.repeatable and (name.endswith("_info") or not printed.strip())
         if -code in _CRASHES and repeatable:
             # A stack of faulthandler has no values.
             Display().warning(f"{name} crashed ({signal.Signals(-code).name}) and runs once more. {_stack(errors)}")
-            code, printed, errors = _run(name, given)
+            code, printed, errors = _run(name, given, properties.progress)
         if code < 0 and not printed.strip():
             return _ended(name, signal.Signals(-code).name, errors)
-        parsed = self._parse_returned_data(
-            {
-                "rc": code,
-                "stdout": printed,
-                "stdout_lines": printed.splitlines(),
-                "stderr": errors,
-                "stderr_lines": errors.splitlines(),
-            },
-            _PROFILE,
-        )
-        return _as_dict(parsed)
-
-    def _module_name(self) -> str:
-        """The module's real name, even if the task calls it through a redirect of another collection."""
-        found = self._shared_loader_obj.module_loader.find_plugin_with_context(
-            self._task.action, collection_list=self._task.collections
-        )
-        name: str = found.resolved_fqcn
-        return name.rpartition(".")[2]
+        return ansible_core.parsed(self, code, printed, errors)
 
 
-def _run(name: str, given: bytes) -> tuple[int, str, str]:
+def _run(name: str, given: bytes, progress: str | None) -> tuple[int, str, str]:
     """Run a module in a fork. Return its exit code, or the negative number of a signal, its output and its errors."""
     with TemporaryFile() as arguments, TemporaryFile() as out, TemporaryFile() as err:
         arguments.write(given)
@@ -179,7 +146,7 @@ def _run(name: str, given: bytes) -> tuple[int, str, str]:
         child = os.fork()
         if child == 0:
             _be_the_module(name, arguments, out, err)
-        code = _wait(child, err, _PROGRESS.get(name))
+        code = _wait(child, err, progress)
         return code, _text(out), _text(err)
 
 
@@ -198,12 +165,6 @@ def _stack(errors: str) -> str:
     """The innermost Python call of the crashed thread, from the stacks that ``faulthandler`` wrote."""
     current = errors.partition("Current thread")[2].splitlines()[1:2]
     return f"It was in {current[0].strip()}." if current else ""
-
-
-def _as_dict(parsed: Any) -> dict[str, Any]:
-    """Convert a parsed module result to a dictionary. Since ansible-core 2.21 it is an object."""
-    result: dict[str, Any] = parsed if isinstance(parsed, dict) else parsed.as_result_dict(for_round_trip=True)
-    return result
 
 
 def _wait(child: int, err: IO[bytes], progress: str | None) -> int:
@@ -236,9 +197,7 @@ def _be_the_module(name: str, given: IO[bytes], out: IO[bytes], err: IO[bytes]) 
         )
         faulthandler.enable()
         sys.argv = [name]
-        # Otherwise the module's warnings would go to the display of this fork, which is not visible, instead of its
-        # result.
-        _internal.is_controller = False
+        ansible_core.leave_the_controller()
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
         _use_own_importer()
@@ -279,7 +238,7 @@ def load_modules() -> None:
     replaced = _use_own_importer()
     try:
         with suppress(Exception):
-            for name in _NEEDED_FAST:
+            for name in needed_fast():
                 importlib.import_module(f"{_MODULES}.{name}")
             # A module imports its engine by a computed name, when it opens the pair.
             importlib.import_module(f"{_UTILS}._engines.opening").packed()

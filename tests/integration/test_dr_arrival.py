@@ -25,6 +25,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.journal.
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_arrival_info, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 from brokers import commit
+from run_records import recorded
 
 pytestmark = pytest.mark.integration
 
@@ -55,14 +56,21 @@ def observe(servers: str, topic: str) -> Look:
         committed_offsets: Any = (),
         bootstrap_servers: str = "",
         expected_cluster_id: str = "",
+        groups: Any = (),
         **params: Any,
     ) -> dict[str, Any]:
         facts = {"cut": {topic: {"0": 5, "1": 0}} if cut is None else cut, "entered": list(committed_offsets)}
         cluster = {"bootstrap_servers": bootstrap_servers or servers, "cluster_id": expected_cluster_id or None}
         pair = {"clusters": {"B": cluster}, "topics": [topic], "journal_topic": journal(servers, facts)}
-        return run_module(dr_arrival_info, {"pair": pair, "enter": "B", "wait_timeout": 20, **params})
+        return arrival({**pair, "groups": list(groups)}, **params)
 
     return run
+
+
+def arrival(pair: dict[str, Any], **params: Any) -> dict[str, Any]:
+    """What the module finds in a run from P to B."""
+    with recorded() as record:
+        return run_module(dr_arrival_info, {"pair": pair, "record": record, "wait_timeout": 20, **params})
 
 
 def journal(servers: str, barrier: dict[str, Any] | None) -> str:
@@ -307,6 +315,6 @@ def test_a_journal_without_the_barrier_is_refused(servers: str, topic: str) -> N
         "topics": [topic],
         "journal_topic": journal(servers, None),
     }
-    refused = run_module(dr_arrival_info, {"pair": pair, "enter": "B", "wait_timeout": 20})
+    refused = arrival(pair)
     assert (refused["rc"], refused["error"]["code"]) == (1, "journal_incomplete")
     assert "no barrier" in refused["msg"]

@@ -12,7 +12,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
@@ -52,6 +52,7 @@ from ansible_collections.switchback.kafka_dr.tests.support.modules import run_mo
 from ansible_collections.switchback.kafka_dr.tests.support.pairs import as_pair, of_journal
 from ansible_collections.switchback.kafka_dr.tests.support.snapshot import at_rest
 from brokers import commit
+from run_records import recorded
 
 pytestmark = pytest.mark.integration
 
@@ -203,13 +204,22 @@ class LabPair:
         return found
 
     def barrier(self, topic: str, journal: Journal, *groups: str, settle: float = 0.1, **more: Any) -> dict[str, Any]:
-        waits = {"settle": settle, "wait_timeout": 60}
-        given = {"waits": waits, "idle_groups": NONE_IDLE, **more}
-        return run_module(dr_barrier, as_pair({**self._in_run(topic, journal, *groups), **given}))
+        seen = {
+            "status": {"idle_groups": more.pop("idle_groups", NONE_IDLE)},
+            "drain": {"commits_seen": more.pop("commits_seen", None)},
+        }
+        with self.recorded(seen) as record:
+            given = {"waits": {"settle": settle, "wait_timeout": 60}, "record": record, **more}
+            return run_module(dr_barrier, as_pair({**self._in_run(topic, journal, *groups), **given}))
 
     def drain(self, topic: str, journal: Journal, *groups: str, **more: Any) -> dict[str, Any]:
-        ends = {"leave": self.p, "enter": self.b, "flows": [self.there], "wait_timeout": 60}
-        return run_module(dr_drain, as_pair({**self._in_run(topic, journal, *groups), **ends, **more}))
+        with self.recorded() as record:
+            given = {"record": record, "wait_timeout": 60, **more}
+            return run_module(dr_drain, as_pair({**self._in_run(topic, journal, *groups), **given}))
+
+    def recorded(self, steps: dict[str, Any] | None = None) -> AbstractContextManager[str]:
+        """The record of a move from P to B, of which the flow back does not exist."""
+        return recorded(steps, source=self.p, target=self.b, one_flow_at_a_time=True)
 
     def _in_run(self, topic: str, journal: Journal, *groups: str) -> dict[str, Any]:
         base = {"clusters": self.clusters, "topics": [topic], "policy": self.policy, "groups": list(groups)}
@@ -595,7 +605,7 @@ def test_a_group_sync_that_is_started_again_is_not_taken_for_the_committed_offse
     done = run_module(kafka_group, wanted)
     assert done["rc"] == 0, done["msg"]
     spec = {"clusters": pair.clusters, "topics": [topic], "pair": journal.pair, "topic": journal.topic}
-    arrival = {**as_pair(spec), "enter": pair.b, "wait_timeout": 1, "groups": [group]}
+    arrival = {**as_pair({**spec, "groups": [group]}), "wait_timeout": 1}
     other = pair.group(topic)
 
     def committed(name: str) -> int | None:
@@ -611,7 +621,8 @@ def test_a_group_sync_that_is_started_again_is_not_taken_for_the_committed_offse
         assert synced.done
     finally:
         pair.flow(pair.there, "absent", topic, **parts)
-    now, observed = committed(group), run_module(dr_arrival_info, arrival)
+    with pair.recorded() as record:
+        now, observed = committed(group), run_module(dr_arrival_info, {**arrival, "record": record})
     assert "groups" in observed, observed
     groups = observed["groups"]
     assert now is not None

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import pytest
@@ -27,11 +27,17 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observat
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_departure_info, kafka_group, kafka_topic
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
 from brokers import commit
+from run_records import recorded
 from streams_group import streams_member
 
 pytestmark = pytest.mark.integration
 
 P, B = "GP", "GB"
+
+
+def left(offsets: dict[str, Any]) -> AbstractContextManager[str]:
+    """The record of a move from P, with the committed offsets at its barrier."""
+    return recorded({"barrier": {"barrier": {"committed_offsets": offsets}}}, source=P, target=B)
 
 
 class LabPair:
@@ -70,9 +76,9 @@ class LabPair:
 
     def departure(self, group_sync: str = "stopped", committed: int = 7, **pair: Any) -> tuple[str, str]:
         before = {self.moved: {self.topic: {"0": committed}}}
-        options: dict[str, Any] = {"pair": {**self.option, **pair}, "leave": P, "barrier_offsets": before}
-        options["group_sync"] = group_sync
-        found = run_module(dr_departure_info, options)["departure"]
+        options: dict[str, Any] = {"pair": {**self.option, **pair}, "group_sync": group_sync}
+        with left(before) as record:
+            found = run_module(dr_departure_info, {**options, "record": record})["departure"]
         return found["verdict"], found["reason"]
 
 
@@ -172,5 +178,6 @@ def test_a_group_that_comes_back_on_the_cluster_that_was_left_is_found(pair: Lab
         assert verdict == "REFUTED"
         assert f'"{pair.moved}" has members (visitor on ' in reason
     lost = {**pair.option, "clusters": {**pair.clusters, P: {**pair.clusters[P], "bootstrap_servers": "127.0.0.1:1"}}}
-    options = {"pair": lost, "leave": P, "barrier_offsets": {}, "group_sync": "unknown", "request_timeout": 3}
-    assert run_module(dr_departure_info, options)["departure"]["verdict"] == "UNKNOWN"
+    options = {"pair": lost, "group_sync": "unknown", "request_timeout": 3}
+    with left({}) as record:
+        assert run_module(dr_departure_info, {**options, "record": record})["departure"]["verdict"] == "UNKNOWN"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.plugin_utils import local_run
+from ansible_collections.switchback.kafka_dr.plugins.plugin_utils.local_run import Properties
 from repository import ROOT, document, files, modules, name, nodes, read, require_none
 
 CODE = ("plugins", "roles", "spark", "tests", "molecule", "playbooks")
@@ -50,9 +50,12 @@ def test_exactly_the_modules_are_routed_to_the_action_plugin() -> None:
     assert "plugin_utils.local_run import ActionModule" in read(action)
 
 
-def test_only_modules_have_progress_lines() -> None:
-    """A renamed module would lose its progress lines without an error."""
-    assert set(local_run._PROGRESS) <= set(modules())
+def test_each_declaration_of_a_module_about_itself_is_read() -> None:
+    """One that is not read would only make the module slow, or silent."""
+    declaring = [path.stem for path in files("plugins/modules/*.py") if "LOCAL_RUN" in read(path)]
+    assert declaring
+    undeclared = {name: Properties(repeatable=name.endswith("_info")) for name in declaring}
+    assert [name for name in declaring if Properties.of(name) == undeclared[name]] == []
 
 
 def test_every_module_is_in_the_group_of_its_subsystem() -> None:

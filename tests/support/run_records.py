@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -37,12 +38,22 @@ def reports_of(folder: Path) -> dict[str, dict[str, Any]]:
     return {f"{one['type']}-{one['to']}": one for one in sorted(found, key=lambda one: str(one["began"]))}
 
 
-def begun(reports: Path, kind: str = "cutoff", steps: Mapping[str, Mapping[str, Any]] | None = None) -> RunRecord:
-    """A run that has begun, with the results of these steps."""
-    record = RunRecord.create(reports, "r1", {"move": move(kind), "options": {"lower": "auto"}, "check": False})
+def begun(
+    reports: Path, kind: str = "cutoff", steps: Mapping[str, Mapping[str, Any]] | None = None, **more: Any
+) -> RunRecord:
+    """A run that has begun, with the results of these steps. ``more``: of its move."""
+    began = {"move": move(kind, **more), "options": {"lower": "auto"}, "check": False}
+    record = RunRecord.create(reports, "r1", began)
     for step, result in (steps or {}).items():
         record.append(RunEvent("returned", 1.0, {"step": step, "result": result}))
     return record
+
+
+@contextmanager
+def recorded(steps: Mapping[str, Mapping[str, Any]] | None = None, **more: Any) -> Iterator[str]:
+    """The option ``record`` of a step after the steps that are given."""
+    with TemporaryDirectory() as folder:
+        yield str(begun(Path(folder), steps=steps, **more).folder)
 
 
 def judged(kind: str, cutover: str, steps: Mapping[str, Mapping[str, Any]], pair: Any = None, **data: Any) -> Any:

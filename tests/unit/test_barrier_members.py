@@ -16,6 +16,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import barrier as barrier_file
 from ansible_collections.switchback.kafka_dr.plugins.modules import dr_barrier
 from ansible_collections.switchback.kafka_dr.tests.support.modules import run_module
+from run_records import recorded
 
 STOPPED = Outcome(
     Change("connector", "P-to-B.MirrorSourceConnector", "stop", {"state": "RUNNING"}, {"state": "STOPPED"}), "done"
@@ -78,5 +79,7 @@ def test_a_barrier_needs_to_know_which_groups_had_no_members() -> None:
     """R9: without it, a reader with assign() that commits every 5 s would pass by the settle time alone."""
     pair = {"clusters": {"P": {}, "B": {}}, "topics": ["T"]}
     guard = {"clusters": {"P": {}, "B": {}}, "pair": "B-P", "topic": "journal", "run": "r1"}
-    refused = run_module(dr_barrier, {"pair": pair, "guard": guard})
-    assert (refused["rc"], refused["msg"]) == (1, "missing required arguments: idle_groups")
+    with recorded() as record:
+        refused = run_module(dr_barrier, {"pair": pair, "guard": guard, "record": record})
+    assert (refused["rc"], refused["error"]["code"]) == (1, "bad_option")
+    assert "which groups had no members" in refused["msg"]

@@ -17,6 +17,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pa
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState, Member
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import TopicState
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.run.move import Move
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.connections.engines import Opened
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import groups as groups_file
@@ -28,6 +29,7 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observat
 )
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation.pair import Pair
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.offsets import drain as drain_file
+from run_records import move
 
 COMMITS = {"settlement": {Partition("Payments", 1): 7, Partition("Payments", 0): 4}, "fraud": {}}
 
@@ -130,9 +132,9 @@ class Work:
         patch.setattr(drain_file, "status", lambda _request, _pair: reached)
         patch.setattr(drain_file, "known_committed_offsets", lambda _kafka, _groups: COMMITS)
 
-    def run(self, stop: bool = True) -> Result:
+    def run(self, **more: Any) -> Result:
         request: Any = stub(pair=None, flows=[], request_timeout=15.0)
-        return drain_file.drain(request, "P", "B", stop, check=False)
+        return drain_file.drain(request, Move.of(move(**more)), check=False)
 
 
 def test_the_flow_is_asked_to_stop_without_a_wait_and_the_offsets_are_remembered(
@@ -149,17 +151,20 @@ def test_the_flow_is_asked_to_stop_without_a_wait_and_the_offsets_are_remembered
 
 
 @pytest.mark.parametrize(
-    ("reached", "stop", "provable"),
+    ("reached", "moved", "provable"),
     [
-        (Result(failure=DrError("not_replicated", "3 partitions lag.")), True, True),
-        (Result(), False, True),
-        (Result(), True, False),
+        (Result(failure=DrError("not_replicated", "3 partitions lag.")), {}, True),
+        (Result(), {"applications": [{"name": "enrich", "role": "processor"}]}, True),
+        (Result(), {"other_applications": {"topics": ["T"], "groups": []}}, True),
+        (Result(), {}, False),
     ],
-    ids=["not drained", "a processor writes", "a stop of one flow cannot be proven"],
+    ids=["not drained", "a processor writes", "other teams may write", "a stop of one flow cannot be proven"],
 )
-def test_the_flow_goes_on(reached: Result, stop: bool, provable: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_flow_goes_on(
+    reached: Result, moved: dict[str, Any], provable: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     work = Work(monkeypatch, reached, Result, provable)
-    assert work.run(stop).failure is reached.failure
+    assert work.run(**moved).failure is reached.failure
     assert work.stops == []
 
 

@@ -14,37 +14,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from ansible_collections.switchback.kafka_dr.plugins.plugin_utils import local_run
-
-RESULT = {"changed": False, "msg": "done"}
-
-
-class ResultObject:
-    """The object that ansible-core 2.21 returns for a module's output."""
-
-    def as_result_dict(self, *, for_round_trip: bool) -> dict[str, object]:
-        return RESULT if for_round_trip else {}
-
-
-@pytest.mark.parametrize("parsed", [RESULT, ResultObject()])
-def test_a_parsed_result_becomes_a_dictionary_in_every_ansible_core(parsed: object) -> None:
-    assert local_run._as_dict(parsed) == RESULT
-
-
-@pytest.mark.parametrize("resolved", ["switchback.kafka_dr.dr_audit", "dr_audit"])
-def test_a_module_runs_under_its_own_name_no_matter_how_the_task_names_it(resolved: str) -> None:
-    """`resolved_fqcn` is a short name if the task finds the module through the keyword `collections`."""
-    asked = []
-
-    def find(action: str, collection_list: list[str]) -> SimpleNamespace:
-        asked.append((action, collection_list))
-        return SimpleNamespace(resolved_fqcn=resolved)
-
-    plugin = local_run.ActionModule.__new__(local_run.ActionModule)
-    plugin._task = SimpleNamespace(action="acme.alias.check", collections=["acme.alias"])
-    plugin._shared_loader_obj = SimpleNamespace(module_loader=SimpleNamespace(find_plugin_with_context=find))
-    assert plugin._module_name() == "dr_audit"
-    assert asked == [("acme.alias.check", ["acme.alias"])]
+from ansible_collections.switchback.kafka_dr.plugins.plugin_utils import ansible_core, local_run
 
 
 @pytest.fixture
@@ -71,7 +41,7 @@ def crashing(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 def run_task(monkeypatch: pytest.MonkeyPatch, name: str) -> dict[str, object]:
     plugin = local_run.ActionModule.__new__(local_run.ActionModule)
     plugin._task = SimpleNamespace(args={})
-    monkeypatch.setattr(plugin, "_module_name", lambda: name)
+    monkeypatch.setattr(ansible_core, "module_name", lambda _action: name)
     monkeypatch.setattr(plugin, "_update_module_args", lambda *_args: None)
     monkeypatch.setattr(plugin, "_parse_returned_data", lambda data, _profile: data)
     return plugin._run_from_files({})
@@ -109,7 +79,7 @@ def test_the_modules_of_a_cutover_are_loaded_once_and_the_main_process_keeps_its
     before, finders, path = collection_modules(), list(sys.meta_path), list(sys.path)
     local_run.load_modules()
     loaded = dict(local_run._loaded)
-    names = {f"{local_run._MODULES}.{name}" for name in local_run._NEEDED_FAST}
+    names = {f"{local_run._MODULES}.{name}" for name in local_run.needed_fast()}
     assert names <= set(loaded)
     assert all(hasattr(loaded[name], "main") for name in names)
     assert all(loaded[name] is not module for name, module in before.items() if name in names)
@@ -126,7 +96,7 @@ def test_a_fork_loads_no_modules_for_others(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_module_that_was_loaded_is_not_imported_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    ready = ModuleType("dr_ready_info")
+    ready = ModuleType("dr_probe_info")
     ready.main = lambda: print("loaded", flush=True)  # type: ignore[attr-defined]
-    monkeypatch.setattr(local_run, "_loaded", {f"{local_run._MODULES}.dr_ready_info": ready})
-    assert run_task(monkeypatch, "dr_ready_info")["stdout"] == "loaded\n"
+    monkeypatch.setattr(local_run, "_loaded", {f"{local_run._MODULES}.dr_probe_info": ready})
+    assert run_task(monkeypatch, "dr_probe_info")["stdout"] == "loaded\n"

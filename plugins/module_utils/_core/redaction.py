@@ -21,6 +21,7 @@ __all__ = [
     "HIDDEN",
     "is_secret",
     "looks_secret",
+    "may_have_forms",
     "names_of",
     "redacted",
     "secrets_of",
@@ -124,9 +125,14 @@ class _Redactor:
 
 def without_forms(text: str) -> str:
     """``text`` without PEM blocks and passwords in addresses. Safe for every text: it reads no names."""
-    if _PEM in text:
-        text = _BLOCK.sub(rf"\1{HIDDEN}\2", text)
-    return _LOGIN.sub(rf"\g<scheme>\g<user>:{HIDDEN}@", text) if "://" in text and "@" in text else text
+    if not may_have_forms(text):
+        return text
+    return _LOGIN.sub(rf"\g<scheme>\g<user>:{HIDDEN}@", _BLOCK.sub(rf"\1{HIDDEN}\2", text))
+
+
+def may_have_forms(text: str) -> bool:
+    """Whether a text, which may be JSON, can have what :func:`without_forms` masks."""
+    return _PEM in text or ("://" in text and "@" in text)
 
 
 def without_login(address: str) -> str:

@@ -33,13 +33,13 @@ from .._module import Result
 from .._pair.journal.events import new_run_id, note
 from .._pair.journal.guard import Guard, Held
 from .._pair.journal.request import JournalRequest
-from .._record import PAGE, RunRecord
-from .publish import point
+from .._record import PAGE, RunRecord, unwritable
+from .publish import point, publish
 
 __all__ = ["EVENTS", "EventRequest", "happened"]
 
 # A run must be undone even if the controller's disk is full, so these are then kept by this task only.
-_MAY_BE_LOST = ("failed", "restarted", "undo_failed", "undone", "hook_ended", "not_stopped", "ended")
+_MAY_BE_LOST = ("failed", "restarted", "undo_failed", "undone", "hook_ended", "not_stopped", "ended", "reported")
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,8 @@ def happened(request: EventRequest) -> Result:
         EVENTS[request.event](work)
     except DrError as error:
         failure = error
-    work.show()
+    if request.event != "report":
+        work.show()
     extra = {"run": task_facts(work.run), "record": str(work.record.folder), "text": work.text, **work.result.extra}
     return Result(work.result.outcomes, extra, work.result.requests, work.warnings + work.result.warnings, failure)
 
@@ -243,7 +244,12 @@ def _prove(work: _Work) -> None:
 
 
 def _report(work: _Work) -> None:
-    """Build the report. ``data``: ``final``, whether the run has ended; ``planned``, facts of the plan, if any."""
+    """Build the report and write it.
+
+    ``data``: ``final``, whether the run has ended; ``planned``, facts of the plan, if any; ``last``, as in
+    :func:`.publish`; ``here``, whether this host has the folder of the reports. The report of a large pair has
+    megabytes, which then do not travel through Ansible.
+    """
     data = work.request.data
     if data.get("final") and work.run.ended is None:
         work.append("ended")
@@ -256,9 +262,22 @@ def _report(work: _Work) -> None:
     built = document("cutover", {**report_facts(run), "planned": planned}, ended, str(record.whole / PAGE))
     start = "" if record.folder == record.whole else record.folder.name
     made = {"folder": record.whole.name, "start": start, "newest": record.newest}
-    work.result.extra |= {"report": built.content, "lines": built.lines, "made": made}
+    work.result.extra["lines"] = built.lines
+    if data.get("final") and not data.get("last"):
+        work.append("reported", verdict=built.content["verdict"])
+    if data.get("here"):
+        short = {key: built.content[key] for key in ("verdict", "outcome", "run")}
+        work.result.extra |= {"report": built.content if run.move.rehearsal else short, "made": None}
+        try:
+            written = publish(record.reports, {"report": built.content, "last": data.get("last"), **made})
+        except OSError as error:
+            raise unwritable("report", error) from error
+        work.warnings += written.pop("warnings")
+        work.result.extra |= written
+        return
+    work.result.extra |= {"report": built.content, "made": made}
     if run.ended is not None and run.id is not None:
-        # If the plays run on another host, the report goes to the controller, and this page stays here.
+        # The report goes to the controller, and this page stays here.
         work.put(lambda: page(built.content) or "")
 
 
@@ -303,14 +322,21 @@ def _opened(work: _Work, result: Result) -> None:
     # In check mode the run stays as it is.
     outcomes = [] if work.request.check else result.outcomes
     work.result = Result(outcomes, {}, result.requests, result.warnings)
-    work.returned("opened", {**kept, "state": {"run": found["state"]["run"]}, **outlook})
+    run = _in_journal(found)
+    work.returned("opened", {**kept, **run, "done": sorted(run["phases"]), **outlook})
+
+
+def _in_journal(found: Mapping[str, Any]) -> dict[str, Any]:
+    """``run`` without its phases, which are large, and ``phases``. ``found``: what the journal returned."""
+    run = dict(found["state"]["run"])
+    return {"phases": run.pop("phases"), "run": run}
 
 
 def _pass(work: _Work) -> None:
     """Journaled also for a run that could never be undone (replaces_passed_run), so that abandon refuses it."""
     if work.run.passed_at is None:
         work.result = work.note("pnr")
-        work.returned("passed", {"state": {"run": work.result.extra.pop("state")["run"]}})
+        work.returned("passed", _in_journal(work.result.extra))
         work.result.extra.clear()
 
 

@@ -30,7 +30,7 @@ MOVE: dict[str, Any] = {
     "applications": APPLICATIONS,
 }
 OWNER = {"run": "r1", "holder_generation": 0, "on": ["B", "P"]}
-JOURNALED: dict[str, Any] = {"id": "r1", "started": 100.0, "pnr": None, "resumed": 0, "phases": {}}
+JOURNALED: dict[str, Any] = {"id": "r1", "started": 100.0, "pnr": None, "resumed": 0}
 OPENED: dict[str, Any] = {
     "run_id": "r1",
     "owner": OWNER,
@@ -56,7 +56,8 @@ class Story:
         return self.add("returned", step=step, result=result)
 
     def opened(self, **journaled: Any) -> Story:
-        return self.step("opened", **OPENED, state={"run": {**JOURNALED, **journaled}})
+        phases = journaled.pop("phases", {})
+        return self.step("opened", **OPENED, run={**JOURNALED, **journaled}, phases=phases, done=sorted(phases))
 
     @property
     def run(self) -> Run:
@@ -113,7 +114,7 @@ def test_the_owner_says_what_the_guard_must_prove() -> None:
 def test_the_point_of_no_return_is_that_of_the_journal() -> None:
     assert not Story().opened().run.passed
     assert Story().opened(pnr=99.0).run.passed_at == 99.0
-    turned = Story().opened().step("passed", state={"run": {**JOURNALED, "pnr": 105.0}}).run
+    turned = Story().opened().step("passed", run={**JOURNALED, "pnr": 105.0}, phases={}).run
     assert (turned.passed, turned.passed_at) == (True, 105.0)
     replaced = Story().opened(replaces_passed_run=True).run
     assert (replaced.passed, replaced.passed_at) == (True, None)
@@ -253,7 +254,7 @@ def test_files_that_have_nothing_to_do_are_left_out(
     options: dict[str, Any], move: dict[str, Any], left: list[str], resumed: bool, unneeded: set[str]
 ) -> None:
     story = Story(move=move, **options)
-    story.step("opened", **{**OPENED, "resumed": resumed, "phases_left": left}, state={"run": JOURNALED})
+    story.step("opened", **{**OPENED, "resumed": resumed, "phases_left": left}, run=JOURNALED, phases={})
     assert set(story.run.unneeded) == unneeded
 
 
@@ -331,7 +332,7 @@ def test_a_failure_says_who_took_over_and_what_the_undo_did() -> None:
 def test_group_sync_is_known_to_have_stood_only_in_a_run_that_was_not_resumed() -> None:
     gone = {"departure": {"verdict": "PROVEN", "reason": ""}}
     assert Story().opened().step("departure", **gone).run.had_left
-    story = Story().step("opened", **{**OPENED, "resumed": True}, state={"run": JOURNALED})
+    story = Story().step("opened", **{**OPENED, "resumed": True}, run=JOURNALED, phases={})
     assert not story.step("departure", **gone).run.had_left
     assert not Story().opened().step("departure", failed=True, departure=gone["departure"]).run.had_left
 
@@ -350,6 +351,7 @@ def test_any_order_of_events_gives_facts_for_tasks_and_report(kinds: list[str]) 
             "failed": {"task": "t", "message": "m", "error": {}},
             "undo_failed": {"message": "m", "error": {}},
             "audited": {"audit": {}},
+            "reported": {"verdict": "PROVEN"},
         }.get(kind, {})
         if kind != "hook_ended" or story.run.hooks:
             story.add(kind, **data)

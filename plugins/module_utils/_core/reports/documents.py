@@ -74,7 +74,7 @@ def fence_result(found: Facts | None, nameless: Sequence[str]) -> dict[str, Any]
 
 
 def rescue_result(found: Facts | None) -> dict[str, Any] | None:
-    """What a disaster failover still replicated, from the result of ``dr_rescue_info``; None: it did not try."""
+    """What a disaster failover still replicated, from the result of ``dr_drain``; None: it did not try."""
     if not found or found.get("skipped"):
         return None
     if found.get("failed"):

@@ -33,6 +33,8 @@ KINDS: Mapping[str, frozenset[str]] = {
     "undo_failed": frozenset({"message", "error"}),
     "audited": frozenset({"audit"}),
     "ended": frozenset(),
+    # Hooks after the run see the verdict of its report.
+    "reported": frozenset({"verdict"}),
 }
 
 

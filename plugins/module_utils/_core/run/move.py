@@ -129,6 +129,17 @@ class Move:
         return tuple(sorted(self.bootstrap)) if self.kind.needs_source else (self.target,)
 
     @property
+    def flows(self) -> list[tuple[str, str]]:
+        """Source and target of the flows that replicate before the move: that to the cluster being entered first."""
+        there, back = (self.source, self.target), (self.target, self.source)
+        return [there] if self.one_flow_at_a_time else [there, back]
+
+    @property
+    def only_producers_write(self) -> bool:
+        """Whether nothing writes to topics of the pair once the producers have stopped: no processor, no other team."""
+        return not self.other_applications and all(one.role != "processor" for one in self.applications)
+
+    @property
     def writers(self) -> tuple[Application, ...]:
         """Applications that write. A processor is a writer and a reader."""
         return tuple(one for one in self.applications if one.writes)

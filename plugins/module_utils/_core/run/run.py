@@ -90,6 +90,8 @@ class Run:
     undone: bool = False
     audit: Mapping[str, Any] | None = None
     ended: float | None = None
+    #: The verdict of its report, for the hooks after the run; "": there is none yet.
+    reported: str = ""
     #: Epoch seconds of its newest event.
     newest: float = 0.0
 
@@ -133,15 +135,25 @@ class Run:
 
     @property
     def journaled(self) -> Mapping[str, Any]:
-        """The run in the journal, when it was opened or passed the point of no return."""
-        opened, turned = (self.result(step).get("state", _NOTHING) for step in ("opened", "passed"))
-        found: Mapping[str, Any] = turned.get("run") or opened.get("run") or _NOTHING
-        return found
+        """The run in the journal, when it was opened or passed the point of no return, without its phases."""
+        opened, turned = (self.result(step).get("run") for step in ("opened", "passed"))
+        return turned or opened or _NOTHING
+
+    @property
+    def journaled_phases(self) -> Mapping[str, Any]:
+        """The facts of its phases that were journaled by then."""
+        opened, turned = (self.result(step).get("phases") for step in ("opened", "passed"))
+        return turned or opened or _NOTHING
+
+    @property
+    def seeded(self) -> bool:
+        """Whether an earlier start has seeded the flow back."""
+        return "seeded" in (self.result("opened").get("done") or ())
 
     @property
     def generation(self) -> int | None:
         """Number of the journal run's holder that this controller is."""
-        number: int | None = (self.result("opened").get("state") or _NOTHING).get("run", _NOTHING).get("resumed")
+        number: int | None = (self.result("opened").get("run") or _NOTHING).get("resumed")
         return number
 
     @property
@@ -196,7 +208,17 @@ class Run:
     def barrier(self) -> Mapping[str, Any]:
         """Facts of the barrier. A resumed run has them from the journal."""
         own: Mapping[str, Any] | None = self.result("barrier").get("barrier")
-        return own if own is not None else (self.journaled.get("phases") or _NOTHING).get("barrier") or _NOTHING
+        return own if own is not None else self.journaled_phases.get("barrier") or _NOTHING
+
+    @property
+    def idle_groups(self) -> Mapping[str, Any] | None:
+        """Groups that had no members on the cluster being left at preflight; None: not observed."""
+        return self.result("status").get("idle_groups")
+
+    @property
+    def commits_seen(self) -> Mapping[str, Any] | None:
+        """When the drain read the committed offsets on the cluster being left, and their digest; None: it did not."""
+        return self.result("drain").get("commits_seen")
 
     @property
     def survey(self) -> Mapping[str, Any] | None:
@@ -386,4 +408,5 @@ _APPLY: Mapping[str, Callable[[Run, RunEvent], Run]] = {
     "undo_failed": _undo_failed,
     "audited": lambda run, event: replace(run, audit=event.data["audit"]),
     "ended": lambda run, event: replace(run, ended=event.at),
+    "reported": lambda run, event: replace(run, reported=event.data["verdict"]),
 }

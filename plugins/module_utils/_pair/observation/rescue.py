@@ -25,7 +25,7 @@ __all__ = ["RescueRequest", "rescue"]
 
 @dataclass(frozen=True)
 class RescueRequest:
-    """The options of ``dr_rescue_info``."""
+    """What ``dr_drain`` needs in a disaster."""
 
     pair: PairSpec
     #: Alias of the cluster being left.
