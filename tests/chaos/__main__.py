@@ -5,8 +5,8 @@
 
 Each trip begins with a fault at a moment of one run. The same playbook is then started until it succeeds. Ledgers count
 lost records and records processed twice. A cluster fault may make MirrorMaker 2 send records again, and those are
-counted separately (docs/limits.md). ``--only=WORD`` selects the faults whose world and name contain it, ``--seed=N``
-repeats the random moments. The world ``strimzi`` needs the programs that ``make kubernetes`` builds.
+counted separately (docs/limits.md). ``--only=REGEX`` selects the faults whose world and name match, ``--seed=N`` repeats
+the random moments. The world ``strimzi`` needs the programs that ``make kubernetes`` builds.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -451,14 +452,14 @@ def report(seed: int, trips: list[tuple[str, Trip]], problems: list[str]) -> Non
 def main() -> int:
     """Return 0 if every fault ended well and all kinds of moments were hit."""
     parser = argparse.ArgumentParser(prog="tests/chaos", description=__doc__)
-    parser.add_argument("--only", default="", help="faults whose world and name hold this")
+    parser.add_argument("--only", default="", help="regular expression: faults whose world and name match")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1, 10**6))
     given = parser.parse_args()
     say(f"seed {given.seed}")
     draw = random.Random(given.seed)
     every = {world: faults(world, draw) for world in WORLDS}
     wanted = {
-        world: [fault for fault in found if given.only in f"{world} {fault.name}"] for world, found in every.items()
+        world: [fault for fault in found if re.search(given.only, f"{world} {fault.name}")] for world, found in every.items()
     }
     trips: list[tuple[str, Trip]] = []
     for world, chosen in wanted.items():
