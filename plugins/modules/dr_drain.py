@@ -15,9 +15,9 @@ description:
     producers have stopped.
   - Waits as M(switchback.kafka_dr.dr_status_info) does until everything is replicated, and for the groups on the
     cluster being left. O(record) names the clusters.
-  - Then asks the flow between them to stop, and does not wait for it, unless a processor or an application of another
-    team may still write. This saves time and proves nothing. M(switchback.kafka_dr.dr_barrier) stops the flow again and
-    proves it.
+  - Then asks the flow between them to stop, and does not wait for it, unless a processor or an awaited application of
+    another team may still write. This saves time and proves nothing. M(switchback.kafka_dr.dr_barrier) stops the flow
+    again and proves it.
   - If a group reads a topic that the journal's run does not have yet, appends it to the journal, as the phase C(drain)
     of the run. Afterwards the group has no members that show it.
   - In a disaster, compares the log ends that the cluster being left still returns with what is replicated. Ends when
@@ -138,7 +138,8 @@ SPEC = ArgumentSpec(
 def work(module: AnsibleModule) -> Result:
     """Wait, and ask the flow to stop. In a disaster, wait for what the cluster being left still serves."""
     params = module.params
-    move = required_run(params).move
+    moving = required_run(params)
+    move = moving.move
     if not move.kind.needs_source:
         return rescue(
             RescueRequest(pair_spec(params), move.source, move.target, bounds_of(params), params["request_timeout"])
@@ -155,7 +156,7 @@ def work(module: AnsibleModule) -> Result:
         partial=False,
         request_timeout=params["request_timeout"],
     )
-    return drain(request, move, module.check_mode, claim_of(params))
+    return drain(request, moving, module.check_mode, claim_of(params))
 
 
 def main() -> None:

@@ -459,7 +459,8 @@ def main() -> int:
     draw = random.Random(given.seed)
     every = {world: faults(world, draw) for world in WORLDS}
     wanted = {
-        world: [fault for fault in found if re.search(given.only, f"{world} {fault.name}")] for world, found in every.items()
+        world: [fault for fault in found if re.search(given.only, f"{world} {fault.name}")]
+        for world, found in every.items()
     }
     trips: list[tuple[str, Trip]] = []
     for world, chosen in wanted.items():

@@ -17,7 +17,8 @@ from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.flows.pa
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.partition import Partition
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.groups import GroupState, Member
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.resources.topics import TopicState
-from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.run.move import Move
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.run.move import Move, RunOptions
+from ansible_collections.switchback.kafka_dr.plugins.module_utils._core.run.run import Run
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._module import Result
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.connections.engines import Opened
 from ansible_collections.switchback.kafka_dr.plugins.module_utils._pair.observation import groups as groups_file
@@ -132,16 +133,18 @@ class Work:
         patch.setattr(drain_file, "status", lambda _request, _pair: reached)
         patch.setattr(drain_file, "known_committed_offsets", lambda _kafka, _groups: COMMITS)
 
-    def run(self, **more: Any) -> Result:
+    def run(self, waits: int = 0, **more: Any) -> Result:
         request: Any = stub(pair=None, flows=[], request_timeout=15.0)
-        return drain_file.drain(request, Move.of(move(**more)), check=False)
+        run = Run(Move.of(move(**more)), RunOptions(wait_for_applications=waits), 0.0)
+        return drain_file.drain(request, run, check=False)
 
 
+@pytest.mark.parametrize("others", [[], ["T"]], ids=["", "other teams have stopped before preflight"])
 def test_the_flow_is_asked_to_stop_without_a_wait_and_the_offsets_are_remembered(
-    monkeypatch: pytest.MonkeyPatch,
+    monkeypatch: pytest.MonkeyPatch, others: list[str]
 ) -> None:
     work = Work(monkeypatch, Result(), Result, True)
-    result = work.run()
+    result = work.run(other_applications={"topics": others, "groups": []})
     assert work.stops == [("P", "B", True, False, ())]
     assert result.extra.keys() == {"waited_s", "commits_seen"}
     seen = CommitsSeen.parsed(result.extra["commits_seen"])
@@ -155,10 +158,10 @@ def test_the_flow_is_asked_to_stop_without_a_wait_and_the_offsets_are_remembered
     [
         (Result(failure=DrError("not_replicated", "3 partitions lag.")), {}, True),
         (Result(), {"applications": [{"name": "enrich", "role": "processor"}]}, True),
-        (Result(), {"other_applications": {"topics": ["T"], "groups": []}}, True),
+        (Result(), {"other_applications": {"topics": ["T"], "groups": []}, "waits": 60}, True),
         (Result(), {}, False),
     ],
-    ids=["not drained", "a processor writes", "other teams may write", "a stop of one flow cannot be proven"],
+    ids=["not drained", "a processor writes", "other teams are awaited", "a stop of one flow cannot be proven"],
 )
 def test_the_flow_goes_on(
     reached: Result, moved: dict[str, Any], provable: bool, monkeypatch: pytest.MonkeyPatch

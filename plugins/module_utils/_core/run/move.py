@@ -134,10 +134,14 @@ class Move:
         there, back = (self.source, self.target), (self.target, self.source)
         return [there] if self.one_flow_at_a_time else [there, back]
 
-    @property
-    def only_producers_write(self) -> bool:
-        """Whether nothing writes to topics of the pair once the producers have stopped: no processor, no other team."""
-        return not self.other_applications and all(one.role != "processor" for one in self.applications)
+    def only_producers_write(self, options: RunOptions) -> bool:
+        """Whether nothing writes to topics of the pair once the producers have stopped.
+
+        Applications of other teams are at rest since preflight, unless the run waits for them: then those with groups
+        stop later, and may be processors.
+        """
+        waits = bool(self.other_applications) and options.wait_for_applications > 0
+        return not waits and all(one.role != "processor" for one in self.applications)
 
     @property
     def writers(self) -> tuple[Application, ...]:

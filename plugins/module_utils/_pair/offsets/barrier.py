@@ -59,7 +59,7 @@ def barrier(request: BarrierRequest, check: bool) -> Result:
         higher = preexisting_higher_offsets(result.extra["details"]) if known is None else known
         facts = {
             **result.extra["barrier"],
-            **translation.bound(),
+            **translation.bound,
             "entered": by_group(result.extra["details"], metadata=False),
             "preexisting_higher_offsets": higher,
         }

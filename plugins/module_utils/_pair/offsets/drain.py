@@ -13,7 +13,7 @@ from contextlib import suppress
 from ..._core.errors import DrError
 from ..._core.journal.ownership import Claim
 from ..._core.journal.reads import Reads, beyond, reads_of
-from ..._core.run.move import Move
+from ..._core.run.run import Run
 from ..._core.waiting import Bounds
 from ..._kafka.groups import known_committed_offsets
 from ..._module import Result
@@ -27,8 +27,8 @@ from ..observation.status import StatusRequest, status
 __all__ = ["drain"]
 
 
-def drain(request: StatusRequest, move: Move, check: bool, claim: Claim | None = None) -> Result:
-    """Wait as :func:`.status` does. Then ask the flow of the move to stop, unless an application may still write.
+def drain(request: StatusRequest, run: Run, check: bool, claim: Claim | None = None) -> Result:
+    """Wait as :func:`.status` does. Then ask the flow of the run to stop, unless an application may still write.
 
     Journals what the groups read on the cluster being left for the run of ``claim``, if the journal does not have it
     yet (R40). Only then it costs a transaction.
@@ -36,7 +36,7 @@ def drain(request: StatusRequest, move: Move, check: bool, claim: Claim | None =
     A worker of Kafka Connect takes a second to stop connectors, and the consumers stop meanwhile. This proves nothing:
     the barrier stops the flow again, waits for it, and requires that no record came after.
     """
-    leave, enter = move.source, move.target
+    leave, enter = run.move.source, run.move.target
     pair = Pair(request.pair, request.flows, request.request_timeout)
     result, known = both(lambda: status(request, pair), lambda: _known(pair, claim))
     reads = beyond(reads_of(result.extra["status"], leave), known)
@@ -46,7 +46,7 @@ def drain(request: StatusRequest, move: Move, check: bool, claim: Claim | None =
         return result
     if reads and claim is not None and claim.run and not check:
         result.outcomes = note_phase(request.pair, claim, "drain", {"reads": reads}, request.request_timeout)
-    asks = move.only_producers_write and pair.engine.capabilities.stop_provable
+    asks = run.move.only_producers_write(run.options) and pair.engine.capabilities.stop_provable
     _asked, seen = both(
         lambda: _ask(pair, leave, enter, result, Bounds(request.request_timeout), check) if asks else None,
         lambda: _seen(pair, leave),

@@ -94,7 +94,8 @@ class Translation:
         #: What the groups read before they stopped (R40).
         self._reads: Reads = run.reads if run is not None and run.ended is None and run.source == self.x else {}
         self._last = LastRecords(first.pair.kafka)
-        self._evidence: Evidence | None = None
+        #: What the offsets of the barrier are bound to, after :meth:`run`, if a barrier follows.
+        self.bound: Mapping[str, Any] = {}
 
     def wait_for_members(self) -> None:
         """Wait until no group has members."""
@@ -120,9 +121,12 @@ class Translation:
         x_groups, y_groups = self._idle_groups()
         y_ranges = self.pair.ranges(self.y, _entered_topics(self.pair, self.x))
         evidence = Evidence(self.pair, self.x, self.y, forward, back, x_groups, y_groups, y_ranges)
-        rows, records = find_offsets(evidence, self._journal)
+        # Applications are stopped, and both read other records.
+        (rows, records), self.bound = both(
+            lambda: find_offsets(evidence, self._journal),
+            lambda: {} if self._request.idle_groups is None else self._bound(evidence),
+        )
         rows = with_metadata(evidence, rows)
-        self._evidence = evidence
         extra = {
             "committed_offsets": by_group(rows),
             "details": rows,
@@ -138,15 +142,12 @@ class Translation:
         result.failure = _refusal(rows, self._request)
         return result
 
-    def bound(self) -> dict[str, Any]:
+    def _bound(self, evidence: Evidence) -> dict[str, Any]:
         """Return what the offsets of the barrier are bound to, for a later move to X or the loss of Y (R37, R39).
 
         ``bound``: records of X's originals; ``cut_bound``: the last records of Y's originals. ``checkpoints``: log end
         of the topic with MirrorMaker 2's checkpoints of Y, on X: older checkpoints are of an earlier tenure.
         """
-        evidence = self._evidence
-        if evidence is None:
-            return {}
         # Read after the groups: a record before a committed offset must not be after the end.
         x_logs = self.pair.ranges(self.x, self.pair.topics)
         y_logs = {key: log for key, log in evidence.y_ranges.items() if key in x_logs}
