@@ -5,8 +5,8 @@
 
 Each trip begins with a fault at a moment of one run. The same playbook is then started until it succeeds. Ledgers count
 lost records and records processed twice. A cluster fault may make MirrorMaker 2 send records again, and those are
-counted separately (docs/limits.md). ``--only=REGEX`` selects the faults whose world and name match, ``--seed=N`` repeats
-the random moments. The world ``strimzi`` needs the programs that ``make kubernetes`` builds.
+counted separately (docs/limits.md). ``--only=REGEX`` selects the faults whose world and name match, ``--seed=N``
+repeats the random moments. The world ``strimzi`` needs the programs that ``make kubernetes`` builds.
 """
 
 from __future__ import annotations
