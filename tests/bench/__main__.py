@@ -108,6 +108,11 @@ def bench_scale() -> list[dict[str, Any]]:
     return scale.measure(FOLDER / "scale-lab", say)
 
 
+def bench_middle() -> list[dict[str, Any]]:
+    """Cutovers and failbacks of a middle-sized pair."""
+    return scale.measure_moves(FOLDER / "middle-lab", say)
+
+
 def bench_audit() -> list[dict[str, Any]]:
     """The comparison record by record. Only brokers and Spark run meanwhile."""
     with _brokers() as (lab, jars):
@@ -143,6 +148,7 @@ PARTS = {
     "srm": bench_srm,
     "readiness": bench_readiness,
     "scale": bench_scale,
+    "middle": bench_middle,
     "audit": bench_audit,
     "audit_large": bench_audit_large,
 }

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -49,6 +50,8 @@ class Size:
 
 
 SIZES = (Size("small", 50, 20, 3), Size("large", 500, 200, 30))
+# For machines that do not carry the large one, and for two releases by turns.
+MIDDLE = Size("middle", 120, 60, 8)
 
 
 def measure(folder: Path, say: Say = lambda text: None, sizes: tuple[Size, ...] = SIZES) -> list[dict[str, Any]]:
@@ -64,6 +67,35 @@ def measure(folder: Path, say: Say = lambda text: None, sizes: tuple[Size, ...] 
             "ratio": round(value / small[name], 2) if small.get(name) else None,
         }
         for name, value in (large or small).items()
+    ]
+
+
+def measure_moves(folder: Path, say: Say = lambda text: None, rounds: int = 2) -> list[dict[str, Any]]:
+    """The medians of cutovers and failbacks of a middle-sized pair under load."""
+    pair = Scenario(folder, say=say)
+    found: dict[str, list[float]] = {}
+    try:
+        wanted = prepare(pair, MIDDLE)
+        pair.playbook("enable", {**wanted, "kafka_dr_confirm": "P"})
+        pair.start()
+        for figure, playbook, to in (("cutoff", "failover_cutoff", "B"), ("failback", "failback", "P")) * rounds:
+            _traffic(pair, RATE * 3)
+            report = pair.move(playbook, to, **wanted)
+            _traffic(pair, RATE)
+            seconds = {**pair.downtime(report), "playbook_s": report["playbook_s"]}
+            seconds |= {f"phase.{phase['phase']}_s": phase["seconds"] for phase in report["phases"]}
+            for name, value in seconds.items():
+                if value is not None:
+                    found.setdefault(f"{figure}.{name}", []).append(value)
+            say(f"scale: {MIDDLE.name}: {figure} {seconds}")
+        pair.stop()
+        say(f"scale: {MIDDLE.name}: {pair.require_unharmed()}")
+    finally:
+        pair.playbook("lab_down", {"lab_dir": str(pair.folder), "lab_wipe": True})
+    shutil.rmtree(folder)
+    return [
+        {"name": f"middle.{name}", "value": round(median(values), 3), "unit": "s", "baseline": None, "ratio": None}
+        for name, values in found.items()
     ]
 
 
