@@ -26,7 +26,6 @@ STATE = {
     "cutover_moment": "start",
     "cutover_type": "cutoff",
     "cutover_to": "B",
-    "cutover_report": {"report": {"verdict": "UNKNOWN"}},
 }
 
 
